@@ -1,0 +1,15 @@
+//! What a call, a result, an event, an approval and a session are: no I/O.
+
+pub mod approval;
+pub mod arguments;
+pub mod call;
+pub mod clock;
+pub mod digest;
+pub mod event;
+pub mod grant;
+pub mod identity;
+pub mod outcome;
+pub mod result;
+pub mod schema;
+pub mod session;
+pub mod visible;

@@ -1,0 +1,5 @@
+//! Toolgate as a library: the rooms that the binary is made of.
+//!
+//! ARCHITECTURE.md walks one call through them; `tests/tidy.rs` holds the direction of their imports.
+
+pub mod domain;

@@ -1,0 +1,3 @@
+//! The binary's entry.
+
+fn main() {}
