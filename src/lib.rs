@@ -2,4 +2,5 @@
 //!
 //! ARCHITECTURE.md walks one call through them; `tests/tidy.rs` holds the direction of their imports.
 
+pub mod config;
 pub mod domain;

@@ -1,0 +1,317 @@
+//! Layers the configuration: defaults, the file, `TOOLGATE_…` variables, flags; and checks it.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::{Config, source};
+
+/// Variables that are the command line client's, not the server's.
+const CLIENT_VARIABLES: &[&str] = &["TOOLGATE_URL", "TOOLGATE_TOKEN", "TOOLGATE_CONFIG"];
+/// The largest config file, in bytes.
+const FILE_MAX: u64 = 4 * 1024 * 1024;
+
+/// What comes over the file.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// The environment's `TOOLGATE_…` variables; others are ignored.
+    pub variables: Vec<(String, String)>,
+    /// `--listen`.
+    pub listen: Option<String>,
+    /// `--data-dir`.
+    pub data_dir: Option<PathBuf>,
+    /// `--workspace-root`, any number of times.
+    pub workspace_roots: Vec<PathBuf>,
+}
+
+/// A config that is in order in itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedConfig {
+    /// The values.
+    pub config: Config,
+    /// The file's text, to find lines by; empty where there is no file.
+    pub text: String,
+    /// The file.
+    pub path: Option<PathBuf>,
+}
+
+/// What is wrong with one key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// The line in the file, from 1, where the key is in the file.
+    pub line: Option<usize>,
+    /// The key, such as `permissions.deny[2]`; empty for the text as a whole.
+    pub key: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+/// Why a config cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("the config file {} cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Keys are wrong.
+    #[error("{}", Problems(path.as_deref(), problems))]
+    Invalid {
+        /// The file.
+        path: Option<PathBuf>,
+        /// What is wrong, at least one.
+        problems: Vec<ConfigProblem>,
+    },
+}
+
+struct Problems<'a>(Option<&'a Path>, &'a [ConfigProblem]);
+
+impl fmt::Display for Problems<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.1.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            match (self.0, problem.line) {
+                (Some(path), Some(line)) => write!(f, "{}, line {line}: ", path.display())?,
+                (Some(path), None) => write!(f, "{}: ", path.display())?,
+                (None, _) => f.write_str("config: ")?,
+            }
+            if !problem.key.is_empty() {
+                write!(f, "{}: ", problem.key)?;
+            }
+            f.write_str(&problem.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl LoadedConfig {
+    /// An error about a key of this config, with its line.
+    pub fn problem(&self, key: &str, message: impl Into<String>) -> ConfigProblem {
+        let line = if self.text.is_empty() { None } else { source::locate(&self.text, key) };
+        ConfigProblem { line, key: key.to_owned(), message: message.into() }
+    }
+
+    /// The error that these problems are.
+    pub fn invalid(&self, problems: Vec<ConfigProblem>) -> ConfigError {
+        ConfigError::Invalid { path: self.path.clone(), problems }
+    }
+}
+
+/// Loads a config: the file, where one is given, under the overrides.
+pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<LoadedConfig, ConfigError> {
+    let text = path.map(read).transpose()?.unwrap_or_default();
+    let invalid = |problem: ConfigProblem| ConfigError::Invalid {
+        path: path.map(Path::to_path_buf),
+        problems: vec![problem],
+    };
+    let mut value = source::parse(&text).map_err(invalid)?;
+    let from_file: Config = typed(&value, Some(&text)).map_err(invalid)?;
+    drop(from_file);
+    apply_variables(&mut value, &overrides.variables).map_err(invalid)?;
+    let mut config: Config = typed(&value, None).map_err(invalid)?;
+    apply_flags(&mut config, overrides);
+    let loaded = LoadedConfig { config, text, path: path.map(Path::to_path_buf) };
+    let problems = check(&loaded);
+    if problems.is_empty() { Ok(loaded) } else { Err(loaded.invalid(problems)) }
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    let unreadable = |reason: String| ConfigError::Unreadable { path: path.to_path_buf(), reason };
+    let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    if size > FILE_MAX {
+        return Err(unreadable(format!("it has {size} bytes, at most {FILE_MAX} are read")));
+    }
+    std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))
+}
+
+fn typed(value: &Value, text: Option<&str>) -> Result<Config, ConfigProblem> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let key = match error.path().to_string() {
+            root if root == "." => String::new(),
+            key => key,
+        };
+        let message = error.into_inner().to_string();
+        ConfigProblem { line: text.and_then(|text| source::locate(text, &key)), key, message }
+    })
+}
+
+/// Puts `TOOLGATE_SECTION__KEY=value` at `section.key`. The value is JSON where it can be read as
+/// that, else a string.
+fn apply_variables(value: &mut Value, variables: &[(String, String)]) -> Result<(), ConfigProblem> {
+    for (name, text) in variables {
+        let Some(rest) = name.strip_prefix("TOOLGATE_") else { continue };
+        if CLIENT_VARIABLES.contains(&name.as_str()) {
+            continue;
+        }
+        let path: Vec<String> = rest.to_ascii_lowercase().split("__").map(str::to_owned).collect();
+        let parsed = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
+        let mut trial = value.clone();
+        insert(&mut trial, &path, parsed);
+        typed(&trial, None).map_err(|problem| ConfigProblem {
+            line: None,
+            key: format!("environment variable {name}"),
+            message: problem.message,
+        })?;
+        *value = trial;
+    }
+    Ok(())
+}
+
+fn insert(value: &mut Value, path: &[String], new: Value) {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    let (Some(map), Some((first, rest))) = (value.as_object_mut(), path.split_first()) else { return };
+    if rest.is_empty() {
+        map.insert(first.clone(), new);
+    } else {
+        insert(map.entry(first.clone()).or_insert(Value::Null), rest, new);
+    }
+}
+
+fn apply_flags(config: &mut Config, overrides: &Overrides) {
+    if let Some(listen) = &overrides.listen {
+        config.server.listen.clone_from(listen);
+    }
+    if let Some(data_dir) = &overrides.data_dir {
+        config.data_dir = Some(data_dir.clone());
+    }
+    if !overrides.workspace_roots.is_empty() {
+        config.workspace_roots.clone_from(&overrides.workspace_roots);
+    }
+}
+
+/// What the types cannot say.
+fn check(loaded: &LoadedConfig) -> Vec<ConfigProblem> {
+    let config = &loaded.config;
+    let mut problems = Vec::new();
+    let mut wrong = |key: &str, message: String| problems.push(loaded.problem(key, message));
+    if config.server.listen.parse::<SocketAddr>().is_err() {
+        let listen = &config.server.listen;
+        wrong(
+            "server.listen",
+            format!("{listen:?} is no address and port such as 127.0.0.1:8765 or [::1]:0"),
+        );
+    }
+    let bounded = [
+        ("server.shutdown_grace_ms", config.server.shutdown_grace_ms, 0, 9_000),
+        ("events.kept_per_session", config.events.kept_per_session, 1_000, 100_000_000),
+        ("events.heartbeat_ms", config.events.heartbeat_ms, 1_000, 60_000),
+        ("approvals.expire_after_s", config.approvals.expire_after_s, 1, 30 * 24 * 60 * 60),
+        ("limits.connections", config.limits.connections as u64, 1, 1_000_000),
+        ("limits.requests", config.limits.requests as u64, 1, 1_000_000),
+        ("limits.streams", config.limits.streams as u64, 1, 1_000_000),
+        ("limits.sessions_per_token", config.limits.sessions_per_token as u64, 1, 1_000_000),
+        ("limits.open_calls_per_session", config.limits.open_calls_per_session as u64, 1, 100_000),
+        ("limits.running_calls", config.limits.running_calls as u64, 1, 100_000),
+        ("limits.head_timeout_ms", config.limits.head_timeout_ms, 100, 300_000),
+        ("limits.body_timeout_ms", config.limits.body_timeout_ms, 100, 3_600_000),
+        ("limits.artifact_bytes", config.limits.artifact_bytes, 0, 1 << 40),
+    ];
+    for (key, value, least, most) in bounded {
+        if value < least || value > most {
+            wrong(key, format!("{value} is out of bounds: {least} to {most}"));
+        }
+    }
+    if !config.permissions.max_mode.admits(config.permissions.mode) {
+        wrong(
+            "permissions.mode",
+            "sessions would begin in a mode wider than permissions.max_mode".to_owned(),
+        );
+    }
+    for (index, name) in config.bash.pass_environment.iter().enumerate() {
+        if name.starts_with("TOOLGATE_") || name.is_empty() || name.contains(['=', '\0']) {
+            let message = format!("{name:?} cannot be passed to commands");
+            wrong(&format!("bash.pass_environment[{index}]"), message);
+        }
+    }
+    check_tokens(config, &mut wrong);
+    problems
+}
+
+fn check_tokens(config: &Config, wrong: &mut impl FnMut(&str, String)) {
+    for (index, token) in config.auth.tokens.iter().enumerate() {
+        let key = format!("auth.tokens[{index}]");
+        let sources = [token.sha256.is_some(), token.file.is_some(), token.env.is_some()];
+        if sources.iter().filter(|given| **given).count() != 1 {
+            wrong(&key, "give exactly one of sha256, file and env".to_owned());
+        }
+        let letters = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+        if token.name.is_empty() || token.name.len() > 64 || !letters(&token.name) {
+            wrong(&format!("{key}.name"), "a name has 1 to 64 of A-Z a-z 0-9 . _ -".to_owned());
+        }
+        if matches!(token.name.as_str(), "agent" | "operator" | "server") {
+            wrong(&format!("{key}.name"), format!("{:?} is the server's own", token.name));
+        }
+        if config.auth.tokens[..index].iter().any(|earlier| earlier.name == token.name) {
+            wrong(&format!("{key}.name"), format!("{:?} is there twice", token.name));
+        }
+        let hex = |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if token.sha256.as_ref().is_some_and(|text| !hex(text)) {
+            wrong(&format!("{key}.sha256"), "64 hexadecimal digits, as sha256sum prints them".to_owned());
+        }
+        if token.env.as_ref().is_some_and(|name| name.starts_with("TOOLGATE_")) {
+            wrong(&format!("{key}.env"), "TOOLGATE_… variables are the configuration's own".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load_text(text: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let variables = variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let overrides = Overrides { variables, ..Overrides::default() };
+        load(Some(file.path()), &overrides).map(|loaded| loaded.config).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn comments_and_layers() {
+        let text = "{\n // where\n \"server\": {\"listen\": \"127.0.0.1:1\",},\n}";
+        assert_eq!(load_text(text, &[]).unwrap().server.listen, "127.0.0.1:1");
+        let over = load_text(text, &[("TOOLGATE_SERVER__LISTEN", "127.0.0.1:2"), ("TOOLGATE_URL", "x")]);
+        assert_eq!(over.unwrap().server.listen, "127.0.0.1:2");
+        let list = load_text("", &[("TOOLGATE_PERMISSIONS__DENY", r#"["Bash"]"#)]).unwrap();
+        assert_eq!(list.permissions.deny, ["Bash"]);
+    }
+
+    #[test]
+    fn errors_have_line_and_key() {
+        for (text, variables, parts) in [
+            ("{\n\n\"server\": {\"listen\": 7}}", &[][..], &["line 3", "server.listen"][..]),
+            ("{\n\"server\":\n{\"lisen\": \"x\"}}", &[], &["line 3", "lisen"]),
+            (
+                "{\n\"events\": {\n\"heartbeat_ms\": 1}}",
+                &[],
+                &["line 3", "events.heartbeat_ms", "1000 to 60000"],
+            ),
+            ("{\n\"bash\": {}\n\"events\": {}}", &[], &["line 2", "comma"]),
+            (
+                "{\"permissions\": {\"deny\": [\"A\"],\n\"deny\": []}}",
+                &[],
+                &["line 2", "permissions.deny", "twice"],
+            ),
+            ("{}", &[("TOOLGATE_SERVR__LISTEN", "x")], &["TOOLGATE_SERVR__LISTEN", "servr"]),
+            (
+                "{\"auth\": {\"tokens\": [\n{\"name\": \"a b\", \"role\": \"agent\"}]}}",
+                &[],
+                &["line 2", "auth.tokens[0]", "exactly one"],
+            ),
+        ] {
+            let error = load_text(text, variables).unwrap_err();
+            for part in parts {
+                assert!(error.contains(part), "{part} in {error}");
+            }
+        }
+    }
+}

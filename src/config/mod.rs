@@ -1,0 +1,60 @@
+//! The configuration: one value, swapped as a whole, read where it is needed.
+
+mod auth;
+mod limits;
+mod load;
+mod permissions;
+mod server;
+mod source;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use auth::{AuthConfig, AuthMode, Role, TokenConfig};
+pub use limits::LimitsConfig;
+pub use load::{ConfigError, ConfigProblem, LoadedConfig, Overrides, load};
+pub use permissions::{ApprovalsConfig, MaxMode, PermissionsConfig, RuleTest, Verdict};
+pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig};
+
+/// All of it. Every key has a default; unknown keys are errors.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Ignored: editors find the schema by it.
+    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// Where state is kept; `$XDG_STATE_HOME/toolgate` where it is left out. Needs a restart.
+    pub data_dir: Option<PathBuf>,
+    /// The folders that workspaces lie in; `~/toolgate-workspaces` where none is named. Needs a
+    /// restart.
+    pub workspace_roots: Vec<PathBuf>,
+    /// The listener.
+    pub server: ServerConfig,
+    /// Who may call.
+    pub auth: AuthConfig,
+    /// What may run.
+    pub permissions: PermissionsConfig,
+    /// How long people have.
+    pub approvals: ApprovalsConfig,
+    /// What commands run on.
+    pub sandbox: SandboxConfig,
+    /// The shell tool.
+    pub bash: BashConfig,
+    /// The event log and its streams.
+    pub events: EventsConfig,
+    /// Bounds.
+    pub limits: LimitsConfig,
+}
+
+impl Config {
+    /// The same without anything secret: what is safe to show.
+    #[must_use]
+    pub fn redacted(&self) -> Self {
+        let mut shown = self.clone();
+        for token in &mut shown.auth.tokens {
+            token.redact();
+        }
+        shown
+    }
+}

@@ -1,0 +1,92 @@
+//! The rules, as text, and how long people have to answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::session::PermissionMode;
+
+/// What may run. The rules' grammar is the permission room's; here they are text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PermissionsConfig {
+    /// The mode that a session begins with.
+    pub mode: PermissionMode,
+    /// The widest that a session may be set to; `bypass` where it is left out.
+    pub max_mode: MaxMode,
+    /// Never.
+    pub deny: Vec<String>,
+    /// Only when a person says so, in every mode and under bypass.
+    pub always_ask: Vec<String>,
+    /// Only when a person says so.
+    pub ask: Vec<String>,
+    /// Without asking.
+    pub allow: Vec<String>,
+    /// Examples that the rules must keep, or the file is refused.
+    pub tests: Vec<RuleTest>,
+}
+
+/// The widest mode that a session may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaxMode {
+    /// `default`, `plan` and `dont_ask` only.
+    Default,
+    /// These and `accept_edits`.
+    AcceptEdits,
+    /// These and `sandbox_auto`.
+    SandboxAuto,
+    /// All, and `bypass_permissions`.
+    #[default]
+    Bypass,
+}
+
+impl MaxMode {
+    /// Whether a session may be in this mode.
+    pub fn admits(self, mode: PermissionMode) -> bool {
+        match mode {
+            PermissionMode::Default | PermissionMode::Plan | PermissionMode::DontAsk => true,
+            PermissionMode::AcceptEdits => self != Self::Default,
+            PermissionMode::SandboxAuto => matches!(self, Self::SandboxAuto | Self::Bypass),
+        }
+    }
+
+    /// Whether a session may bypass what only asks.
+    pub fn admits_bypass(self) -> bool {
+        self == Self::Bypass
+    }
+}
+
+/// One example: a call as a rule would name it, and what must come of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleTest {
+    /// Such as `Bash(cargo test --all)`.
+    pub call: String,
+    /// What must come of it.
+    pub is: Verdict,
+}
+
+/// What comes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It runs.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It is refused.
+    Deny,
+}
+
+/// How long people have to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ApprovalsConfig {
+    /// An approval that nobody decides is denied after so many seconds, 1 to 2592000 (30 days).
+    pub expire_after_s: u64,
+}
+
+impl Default for ApprovalsConfig {
+    fn default() -> Self {
+        Self { expire_after_s: 24 * 60 * 60 }
+    }
+}
