@@ -1,0 +1,116 @@
+//! The store on SQLite: one writer, grouped commits, readers that never stop it.
+//!
+//! `writer` runs commands in one thread, `tx` is what they can do, `heads` what they need not look
+//! up. `feed` tells what was committed, `pool` reads what lies further back. A file for each kind of
+//! record holds its SQL.
+
+mod approvals;
+mod call_rows;
+mod calls;
+mod codec;
+mod events;
+mod feed;
+mod grants;
+mod heads;
+mod pool;
+mod schema;
+mod sessions;
+mod tx;
+mod writer;
+
+#[cfg(test)]
+mod fixture;
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use self::feed::Feed;
+use self::grants::GrantCache;
+use self::heads::{Heads, LogEnd};
+use self::pool::ReadPool;
+use self::writer::{QueueBounds, Writer, WriterParts};
+use super::{Store, StoreError};
+use crate::domain::clock::SharedClock;
+
+/// What an owner may set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// How many of the latest events of a session are kept, at least; older ones are dropped.
+    pub events_per_session: u64,
+    /// The commands that may wait for the writer.
+    pub queue_length: usize,
+    /// How long a command waits for a place in the full queue before it is refused as busy.
+    pub queue_wait: Duration,
+    /// How many reads may go on at once.
+    pub readers: usize,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            events_per_session: 1_000_000,
+            queue_length: 4096,
+            queue_wait: Duration::from_secs(5),
+            readers: 4,
+        }
+    }
+}
+
+/// The store of one folder. Dropping it writes what is queued and gives the folder free.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // Dropped in this order: the writer ends while the folder is still locked.
+    writer: Writer,
+    pool: Arc<ReadPool>,
+    /// For the one number that is asked for outside of the pool.
+    numbers: Mutex<Connection>,
+    feed: Arc<Feed>,
+    grants: Arc<GrantCache>,
+    _lock: File,
+}
+
+impl SqliteStore {
+    /// Opens the store of a folder: makes what is missing, brings an older one up to date. Fails, in
+    /// words for the owner, where another server holds the folder, or the database is damaged, of
+    /// another program or of a newer version.
+    pub fn open(dir: &Path, clock: SharedClock, options: &SqliteOptions) -> Result<Self, StoreError> {
+        let lock = schema::lock_folder(dir)?;
+        let db = schema::open_writer(dir)?;
+        let checkpoints = schema::open_second(dir)?;
+        let pool = Arc::new(ReadPool::open(dir, options.readers)?);
+        let numbers = Mutex::new(schema::open_reader(dir)?);
+        let position = events::last_position(&db)?;
+        let complete_from = events::complete_from(&db)?;
+        let heads = Heads::new(LogEnd { position, complete_from });
+        let feed = Arc::new(Feed::new(position));
+        let grants = Arc::new(GrantCache::default());
+        let parts = WriterParts {
+            db,
+            checkpoints,
+            clock,
+            heads,
+            feed: Arc::clone(&feed),
+            grants: Arc::clone(&grants),
+            events_kept: options.events_per_session,
+        };
+        let bounds = QueueBounds { length: options.queue_length, wait: options.queue_wait };
+        let writer = Writer::start(parts, bounds)?;
+        Ok(Self { writer, pool, numbers, feed, grants, _lock: lock })
+    }
+
+    /// Writes all that is queued, then refuses more; reads go on. For a shutdown that must not block
+    /// the runtime, as dropping the store would for a moment.
+    pub async fn close(&self) {
+        self.writer.close().await;
+    }
+}
+
+impl Store for SqliteStore {
+    fn is_healthy(&self) -> bool {
+        self.writer.is_healthy()
+    }
+}
