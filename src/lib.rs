@@ -5,3 +5,4 @@
 pub mod config;
 pub mod domain;
 pub mod store;
+pub mod workspace;
