@@ -4,5 +4,7 @@
 
 pub mod config;
 pub mod domain;
+pub mod process;
+pub mod sandbox;
 pub mod store;
 pub mod workspace;
