@@ -1,0 +1,183 @@
+//! What the gate asks of a policy, and the policies that need no rules.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::call::{ResolvedCall, Touch};
+use super::scope::Scope;
+use crate::domain::approval::{AskReason, Offer};
+use crate::domain::result::DeniedBy;
+use crate::domain::schema::ToolMutability;
+use crate::domain::session::PermissionMode;
+use crate::workspace::Located;
+
+/// Judges calls. Implementations answer from what they are given and what is configured; they
+/// neither ask anyone nor change anything, so that judging can be repeated.
+#[async_trait]
+pub trait PermissionChecker: Send + Sync {
+    /// Whether an always-ask rule or a built-in protection covers the call: it has to be asked in
+    /// every mode, under bypass too.
+    fn requires_forced_confirmation(&self, request: &PermissionRequest<'_>) -> bool;
+
+    /// Permits, refuses, or says that a person has to confirm. Deny rules hold whatever the mode.
+    async fn check_or_request(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError>;
+
+    /// The same for a call that has to be confirmed: nothing but a refusal comes before asking.
+    async fn check_or_request_forced(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError>;
+
+    /// Which paths a permitted call must not even see, by the same rules that it was judged by.
+    fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden;
+}
+
+/// A call with everything that judges it.
+#[derive(Debug)]
+pub struct PermissionRequest<'a> {
+    /// The call.
+    pub call: &'a ResolvedCall,
+    /// Its paths, as requested and as they really lead, in the order of its touches.
+    pub paths: &'a [JudgedPath],
+    /// Where it works; none for a call without a session.
+    pub scope: Option<&'a Scope>,
+    /// The directory that it would run in.
+    pub directory: Option<&'a Path>,
+    /// The session's flags.
+    pub flags: Flags,
+}
+
+/// The session's flags as far as they judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags {
+    /// Skips what only asks.
+    pub bypass: bool,
+    /// The mode.
+    pub mode: PermissionMode,
+    /// Whether anyone can answer.
+    pub someone_there: bool,
+}
+
+/// A path of a call and what the call would do with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedPath {
+    /// Where it leads.
+    pub located: Located,
+    /// Whether it would be changed.
+    pub edits: bool,
+}
+
+/// Why a call may not just run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PermissionError {
+    /// It may not run.
+    #[error("{message}")]
+    Denied {
+        /// A rule, the mode, or nobody there.
+        by: DeniedBy,
+        /// For the model.
+        message: String,
+    },
+    /// A person has to confirm it.
+    #[error("{}", .0.reason.text)]
+    ConfirmationRequired(Box<Confirmation>),
+}
+
+/// What a person is asked, before anything is known of who would answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Confirmation {
+    /// Why.
+    pub reason: AskReason,
+    /// What may be granted beyond this once.
+    pub offers: Vec<Offer>,
+    /// The commands that a shell text would run, as far as it was understood.
+    pub leaves: Option<Vec<String>>,
+}
+
+type HidesPath = dyn Fn(&Path) -> bool + Send + Sync;
+
+/// Tells which paths are hidden.
+#[derive(Clone, Default)]
+pub struct Hidden(Option<Arc<HidesPath>>);
+
+impl Hidden {
+    /// By a predicate over absolute paths.
+    pub fn by(predicate: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(predicate)))
+    }
+
+    /// Whether the path must not be seen.
+    pub fn hides(&self, path: &Path) -> bool {
+        self.0.as_ref().is_some_and(|predicate| predicate(path))
+    }
+}
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Hidden(by rules)" } else { "Hidden(nothing)" })
+    }
+}
+
+/// Permits everything: for owners who say so by naming this type, and for tests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllowAll;
+
+#[async_trait]
+impl PermissionChecker for AllowAll {
+    fn requires_forced_confirmation(&self, _: &PermissionRequest<'_>) -> bool {
+        false
+    }
+
+    async fn check_or_request(&self, _: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        Ok(())
+    }
+
+    async fn check_or_request_forced(&self, _: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        Ok(())
+    }
+
+    fn hidden(&self, _: &PermissionRequest<'_>) -> Hidden {
+        Hidden::default()
+    }
+}
+
+/// What an executor without a checker gets: reading inside the workspace, and nothing else.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOnlyInside;
+
+impl ReadOnlyInside {
+    fn permits(request: &PermissionRequest<'_>) -> bool {
+        let harmless = |touch: &Touch| matches!(touch, Touch::Read(_) | Touch::SessionOnly);
+        request.call.mutability == ToolMutability::ReadOnly
+            && !request.call.touches.is_empty()
+            && request.call.touches.iter().all(harmless)
+            && request.paths.iter().all(|path| path.located.inside && !path.edits)
+    }
+}
+
+#[async_trait]
+impl PermissionChecker for ReadOnlyInside {
+    fn requires_forced_confirmation(&self, _: &PermissionRequest<'_>) -> bool {
+        false
+    }
+
+    async fn check_or_request(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        if Self::permits(request) {
+            return Ok(());
+        }
+        Err(PermissionError::Denied {
+            by: DeniedBy::NoHuman,
+            message: format!(
+                "{} is not permitted: this executor has no permission checker, so it only reads inside the workspace",
+                request.call.tool_name
+            ),
+        })
+    }
+
+    async fn check_or_request_forced(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        self.check_or_request(request).await
+    }
+
+    fn hidden(&self, _: &PermissionRequest<'_>) -> Hidden {
+        Hidden::default()
+    }
+}

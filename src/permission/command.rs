@@ -1,0 +1,321 @@
+//! What kind of program a command starts, and what a rule with a star may therefore allow.
+
+use super::command_pattern::Coverage;
+use super::known;
+use super::programs::{self, has, row};
+
+/// What a program does with what it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// Of the table of known commands: harmless when all that it is given is.
+    Listed,
+    /// Runs, evaluates or sources what its arguments say, or changes what later words mean.
+    Carrier,
+    /// Runs a script file, or code on its command line.
+    Interpreter,
+    /// Runs what the workspace says: build files, tests, hooks, plug-ins, or is itself a file of it.
+    RunsWorkspace,
+    /// Nothing is known.
+    Other,
+}
+
+/// The name without directory and version: `/usr/bin/python3.11` is `python`.
+fn base_name(program: &str) -> &str {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    if bare.is_empty() || has(programs::CARRIERS, name) { name } else { bare }
+}
+
+/// What kind of program a command's first word starts.
+pub fn kind(program: &str) -> ProgramKind {
+    let name = base_name(program);
+    if has(programs::CARRIERS, name) {
+        ProgramKind::Carrier
+    } else if has(programs::INTERPRETERS, name.to_ascii_lowercase().as_str()) {
+        ProgramKind::Interpreter
+    } else if has(programs::RUNS_WORKSPACE, name) || !is_system(program) {
+        ProgramKind::RunsWorkspace
+    } else if known::is_listed(program.rsplit('/').next().unwrap_or(program)) {
+        ProgramKind::Listed
+    } else {
+        ProgramKind::Other
+    }
+}
+
+fn is_system(program: &str) -> bool {
+    program.rsplit_once('/').is_none_or(|(directory, _)| has(programs::SYSTEM_DIRECTORIES, directory))
+}
+
+/// Whether no rule with a star can ever allow the program.
+pub(crate) fn never_by_prefix(program: &str) -> bool {
+    kind(program) == ProgramKind::Carrier
+}
+
+/// Whether no argument of the command can be run by it.
+pub(crate) fn is_inert(words: &[String]) -> bool {
+    match words {
+        [] => true,
+        [git, sub, ..] if git == "git" => has(programs::INERT_GIT, sub.as_str()),
+        [program, ..] => has(programs::INERT, program.as_str()),
+    }
+}
+
+/// Whether the command is known to change no file that its words name.
+pub(crate) fn only_reads<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+    match words.next() {
+        Some("git") => {
+            // `git diff --output=file` writes.
+            words.next().is_some_and(|sub| has(programs::INERT_GIT, sub) && !matches!(sub, "mv" | "rm"))
+                && !words.any(|word| word.starts_with("--o"))
+        }
+        Some(program) => has(programs::INERT, program) && !has(programs::WRITERS, program),
+        None => true,
+    }
+}
+
+/// Whether a rule that covers the command as `coverage` says may allow it. `confined`: the floor or a sandbox
+/// holds around every program.
+pub(crate) fn may_allow(words: &[String], coverage: &Coverage, confined: bool) -> bool {
+    let Some(program) = words.first() else { return false };
+    let kind = kind(program);
+    if matches!(kind, ProgramKind::Interpreter | ProgramKind::RunsWorkspace) && !confined {
+        return false;
+    }
+    if coverage.exact {
+        return true;
+    }
+    let name = base_name(program);
+    let swallowed: Vec<&str> = words
+        .iter()
+        .zip(&coverage.spelled)
+        .skip(1)
+        .filter(|(_, spelled)| !**spelled)
+        .map(|(word, _)| word.as_str())
+        .collect();
+    match kind {
+        ProgramKind::Carrier => false,
+        ProgramKind::Listed => listed_is_harmless(words, coverage),
+        ProgramKind::Interpreter => script_comes_first(words, coverage),
+        ProgramKind::RunsWorkspace | ProgramKind::Other => {
+            // `tar cIf`: its first word is options even without a dash.
+            let old_style = name == "tar" && words.get(1).is_some_and(|w| w.contains(['I', 'F', 'T', 'P']));
+            let plain = name != "git" || git_is_plain(words, coverage);
+            let risky = old_style || swallowed.iter().any(|w| is_risky_option(name, w));
+            plain && !risky && !runs_a_swallowed_word(name, words, coverage)
+        }
+    }
+}
+
+/// A listed command stays harmless when the words that the rule spells out are taken as they are.
+fn listed_is_harmless(words: &[String], coverage: &Coverage) -> bool {
+    if known::known_use(words).is_some() {
+        return true;
+    }
+    let spelled_option = |(word, spelled): &(&String, &bool)| **spelled && word.starts_with('-');
+    let rest: Vec<String> = words
+        .iter()
+        .zip(&coverage.spelled)
+        .enumerate()
+        .filter(|(at, pair)| *at == 0 || !spelled_option(pair))
+        .map(|(_, (word, _))| word.clone())
+        .collect();
+    // Options that run or evaluate what follows them are not made harmless by spelling them out.
+    let evaluates = |word: &String| {
+        let exact = ["-exec", "-execdir", "-ok", "-okdir", "-e", "-f"].contains(&word.as_str());
+        exact || ["--pre", "--comp", "--hostname", "--exp", "--fi"].iter().any(|o| word.starts_with(o))
+    };
+    !words.iter().any(evaluates) && rest.len() < words.len() && known::known_use(&rest).is_some()
+}
+
+/// `python3 x.py …`; or every option is one that the rule spells out, and none brings code.
+fn script_comes_first(words: &[String], coverage: &Coverage) -> bool {
+    let mut arguments =
+        words.iter().map(String::as_str).zip(coverage.spelled.iter().copied()).skip(1).peekable();
+    if arguments.peek().is_none_or(|(word, _)| !word.starts_with(['-', '+'])) {
+        return true;
+    }
+    while let Some((word, spelled)) = arguments.next() {
+        let Some(option) = word.strip_prefix(['-', '+']) else { continue };
+        if option == "m" {
+            // What follows a module that is spelt out is the module's, unless it evaluates that.
+            let evaluates =
+                ["timeit", "pdb", "trace", "profile", "cProfile", "runpy", "code", "pip", "doctest"];
+            return spelled
+                && arguments.next().is_some_and(|(name, known)| known && !evaluates.contains(&name));
+        }
+        let code = match option.strip_prefix('-') {
+            Some(long) => ["eval", "print", "run", "command", "execute"].iter().any(|l| long.starts_with(l)),
+            None => option.contains(['c', 'e', 'E', 'p', 'r', 's', 'x']),
+        };
+        if !spelled || code {
+            return false;
+        }
+    }
+    true
+}
+
+fn is_risky_option(program: &str, word: &str) -> bool {
+    if let Some(names) = row(programs::RISKY_NAMES, program) {
+        let name = word.trim_start_matches('-').split('=').next().unwrap_or(word);
+        return word.starts_with('-') && names.split_ascii_whitespace().any(|n| n == name);
+    }
+    // A variable of make is code as soon as it holds more than a word.
+    if matches!(program, "make" | "gmake") && word.contains('=') {
+        return word.contains(|c: char| !c.is_ascii_alphanumeric() && !"=_./,:+-".contains(c))
+            || word.starts_with("--");
+    }
+    if let Some(long) = word.strip_prefix("--").filter(|l| !l.is_empty()) {
+        let name = long.split('=').next().unwrap_or(long);
+        return row(programs::RISKY_LONG, program)
+            .is_some_and(|risky| risky.split_ascii_whitespace().any(|r| r.starts_with(name)));
+    }
+    match word.strip_prefix('-') {
+        Some(cluster) => {
+            row(programs::RISKY_SHORT, program).is_some_and(|risky| cluster.contains(|c| risky.contains(c)))
+        }
+        None => false,
+    }
+}
+
+/// Whether the program runs a word that the rule does not spell out (`npm exec *`). Behind the first such
+/// subcommand the arguments are those of what is run.
+fn runs_a_swallowed_word(program: &str, words: &[String], coverage: &Coverage) -> bool {
+    let Some(runners) = row(programs::RUNS_NEXT, program) else { return false };
+    let is_runner = |word: &String| runners.split_ascii_whitespace().any(|r| r == word);
+    let spelled = |at: usize| coverage.spelled.get(at).copied().unwrap_or(false);
+    let Some(mut at) = words.iter().skip(1).position(is_runner).map(|at| at + 1) else { return false };
+    while words.get(at + 1).is_some_and(is_runner) {
+        at += 1;
+    }
+    !spelled(at) || !spelled(at + 1) || words.get(at + 1).is_some_and(|next| next.starts_with('-'))
+}
+
+/// A subcommand that is no alias and evaluates nothing, with no option before it; or the rule spells out
+/// everything up to such a subcommand.
+fn git_is_plain(words: &[String], coverage: &Coverage) -> bool {
+    let is_plain = |word: &String| has(programs::PLAIN_GIT, word);
+    match words.get(1) {
+        None => true,
+        Some(first) if !first.starts_with('-') => coverage.spelled.get(1) == Some(&true) || is_plain(first),
+        Some(_) => words
+            .iter()
+            .zip(&coverage.spelled)
+            .skip(1)
+            .take_while(|(_, spelled)| **spelled)
+            .any(|(word, _)| is_plain(word)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::command_pattern::CommandPattern;
+    use super::*;
+
+    fn allows(pattern: &str, command: &str, confined: bool) -> bool {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        CommandPattern::parse(pattern)
+            .unwrap()
+            .allows(&words, command)
+            .is_some_and(|coverage| may_allow(&words, &coverage, confined))
+    }
+
+    #[test]
+    fn kinds_go_by_the_bare_name() {
+        for (program, want) in [
+            ("ls", ProgramKind::Listed),
+            ("env", ProgramKind::Carrier),
+            ("/usr/bin/env", ProgramKind::Carrier),
+            ("python3.11", ProgramKind::Interpreter),
+            ("/usr/bin/perl5.36", ProgramKind::Interpreter),
+            ("./x.sh", ProgramKind::RunsWorkspace),
+            ("/ws/x.sh", ProgramKind::RunsWorkspace),
+            ("gcc-12", ProgramKind::RunsWorkspace),
+            ("/bin/mkdir", ProgramKind::Other),
+            ("mkdir", ProgramKind::Other),
+            ("/lib64/ld-linux-x86-64.so.2", ProgramKind::Carrier),
+        ] {
+            assert_eq!(kind(program), want, "{program}");
+        }
+    }
+
+    #[test]
+    fn a_star_allows_only_what_cannot_run_its_arguments() {
+        for (pattern, command, want) in [
+            ("sort *", "sort -n f", true),
+            ("sort *", "sort --compress-prog=./h", false),
+            ("rg *", "rg --pre=sh x", false),
+            ("sed *", "sed w f", false),
+            ("sed *", "sed -n 1,5p f", true),
+            ("find *", "find -fprintf f x", false),
+            ("find *", "find . -exec sh -c id ;", false),
+            ("find . -exec sh -c id ;", "find . -exec sh -c id ;", true),
+            ("find . -exec *", "find . -exec sh -c id ;", false),
+            ("/usr/bin/find *", "/usr/bin/find . -exec sh -c id ;", false),
+            ("rg --pre *", "rg --pre sh x", false),
+            ("sort --compress-program *", "sort --compress-program ./h x", false),
+            ("sort -o out *", "sort -o out f", true),
+            ("sort -o out *", "sort -o out --compress-program=x f", false),
+            ("env *", "env rm", false),
+            ("*", "env rm", false),
+            ("*", "mkdir x", true),
+            ("timeout 5 ls", "timeout 5 ls", true),
+            ("tar *", "tar xf a.tar --to-command=sh", false),
+            ("tar *", "tar xf a.tar --to-com=sh", false),
+            ("tar *", "tar xf a.tar", true),
+            ("tar *", "tar cIf ./prog out f", false),
+            ("mkdir *", "mkdir -p a/b", true),
+            ("printf *", "printf -v a[$(x)]", false),
+        ] {
+            assert_eq!(allows(pattern, command, true), want, "{pattern} | {command}");
+            assert_eq!(allows(pattern, command, false), want, "unconfined: {pattern} | {command}");
+        }
+    }
+
+    #[test]
+    fn programs_that_run_the_workspace_need_confinement() {
+        for (pattern, command, want) in [
+            ("cargo test *", "cargo test --all", true),
+            ("cargo test *", "cargo test --config x", false),
+            ("npm run *", "npm run build", true),
+            ("npm *", "npm exec evil", false),
+            ("make *", "make V=1 all", true),
+            ("make *", "make CC=sh;id", false),
+            ("make *", "make --eval=x", false),
+            ("go test *", "go test -v ./...", true),
+            ("go test *", "go test -exec=./x ./...", false),
+            ("cmake *", "cmake -E env sh", false),
+            ("npm exec *", "npm exec evil", false),
+            ("npm exec jest *", "npm exec jest -- -t x", true),
+            ("uv run *", "uv run rm", false),
+            ("uv run pytest *", "uv run pytest -q", true),
+            ("python3 *", "python3 x.py -c y", true),
+            ("python3 *", "python3 -c y", false),
+            ("python3 -c *", "python3 -c y", false),
+            ("python3 -Ic *", "python3 -Ic y", false),
+            ("python3 -m pytest *", "python3 -m pytest -q", true),
+            ("python3 -m *", "python3 -m pytest", false),
+            ("perl -ne *", "perl -ne y", false),
+            ("node --eval *", "node --eval y", false),
+            ("sh ./run.sh", "sh ./run.sh", true),
+            ("sh *", "sh -c id", false),
+            ("bash *", "bash -lc id", false),
+            ("./x.sh *", "./x.sh a", true),
+            ("git push *", "git push origin", true),
+            ("git push *", "git push --receive-pack=./x origin", false),
+            ("git push *", "git push --rec=./x origin", false),
+            ("git *", "git status", true),
+            ("git *", "git -c core.pager=x log", false),
+            ("git *", "git myalias", false),
+            ("git *", "git config core.pager x", false),
+            ("git * main", "git bisect main", false),
+            ("git -C dir *", "git -C dir config x", false),
+            ("git -C dir log *", "git -C dir log -p", true),
+            ("ruby -I lib *", "ruby -I lib -e x", false),
+            ("ruby -I lib *", "ruby -I lib x.rb", true),
+            ("python3 -m timeit *", "python3 -m timeit x", false),
+        ] {
+            assert_eq!(allows(pattern, command, true), want, "{pattern} | {command}");
+            assert!(!allows(pattern, command, false), "unconfined: {pattern} | {command}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Command patterns of rules (`git push *`): matched narrowly for allow, widely for deny and ask.
+
+use std::collections::HashMap;
+
+use super::literal;
+use super::scan::Segment;
+
+/// The text between the parentheses of a `Bash(…)` rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandPattern {
+    tokens: Vec<Token>,
+    /// Ended in ` *` or `:*`: any further words, or none.
+    open: bool,
+    text: String,
+    /// The words, where the pattern has no star and quotes or escapes in it as a shell would take them.
+    quoted: Option<Vec<String>>,
+}
+
+/// One word of a pattern, cut at its stars.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Token {
+    parts: Vec<String>,
+}
+
+/// Which words of a command a pattern names, and which its stars swallowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Coverage {
+    /// For each word whether the pattern spells it out.
+    pub(crate) spelled: Vec<bool>,
+    /// The pattern has no star at all: it names this one command.
+    pub(crate) exact: bool,
+}
+
+impl Token {
+    /// Cuts a word at its stars; `\*` is a star that means itself.
+    fn parse(word: &str) -> Self {
+        let mut parts = vec![String::new()];
+        let mut chars = word.chars().peekable();
+        while let Some(c) = chars.next() {
+            let literal = match c {
+                '\\' if chars.peek() == Some(&'*') => chars.next(),
+                '*' => None,
+                other => Some(other),
+            };
+            match (literal, parts.last_mut()) {
+                (Some(c), Some(part)) => part.push(c),
+                _ => parts.push(String::new()),
+            }
+        }
+        Self { parts }
+    }
+
+    fn is_star(&self) -> bool {
+        self.parts.len() > 1 && self.parts.iter().all(String::is_empty)
+    }
+
+    fn literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    fn ends_in_star(&self) -> bool {
+        self.parts.len() > 1 && self.parts.last().is_some_and(String::is_empty)
+    }
+
+    fn matches_word(&self, word: &str) -> bool {
+        glob(&self.parts, word)
+    }
+}
+
+/// Whether `text` is the parts in order, with anything between them.
+fn glob(parts: &[String], text: &str) -> bool {
+    match parts {
+        [] => text.is_empty(),
+        [only] => text == only,
+        [first, middle @ .., last] => {
+            let Some(mut rest) = text.strip_prefix(first.as_str()) else { return false };
+            for part in middle {
+                let Some(at) = rest.find(part.as_str()) else { return false };
+                rest = &rest[at + part.len()..];
+            }
+            rest.ends_with(last.as_str())
+        }
+    }
+}
+
+impl CommandPattern {
+    /// Reads the pattern; `None` when no word is left in it.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (body, mut open) = match text.strip_suffix(":*") {
+            Some(body) => (body, true),
+            None => (text, false),
+        };
+        let mut tokens: Vec<Token> = body.split_whitespace().map(Token::parse).collect();
+        if !open && tokens.len() > 1 && tokens.last().is_some_and(Token::is_star) {
+            tokens.pop();
+            open = true;
+        }
+        let starless = !open && tokens.iter().all(|t| t.literal().is_some());
+        let quoted =
+            (starless && text.contains(['\'', '"', '\\'])).then(|| literal::simple_command(text)).flatten();
+        (!tokens.is_empty()).then(|| Self { tokens, open, text: text.trim().to_owned(), quoted })
+    }
+
+    /// The first word, when the pattern spells it out.
+    pub(crate) fn program(&self) -> Option<&str> {
+        self.tokens.first().and_then(Token::literal)
+    }
+
+    /// Whether any star is in it.
+    pub(crate) fn has_star(&self) -> bool {
+        self.open || self.tokens.iter().any(|t| t.literal().is_none())
+    }
+
+    /// The words of the one command that a pattern without a star names.
+    pub(crate) fn exact_words(&self) -> Option<Vec<String>> {
+        if self.open {
+            return None;
+        }
+        self.quoted
+            .clone()
+            .or_else(|| self.tokens.iter().map(|t| t.literal().map(str::to_owned)).collect::<Option<_>>())
+    }
+
+    /// Narrow matching, word by word. A star inside a word stays in it (one at the very end goes on), a star
+    /// that stands alone is one word or more, the last one none or more.
+    pub(crate) fn allows(&self, words: &[String], raw: &str) -> Option<Coverage> {
+        let exact = !self.has_star();
+        if exact && self.text == raw.trim() {
+            return Some(Coverage { spelled: vec![true; words.len()], exact });
+        }
+        if let Some(quoted) = &self.quoted {
+            return (quoted == words).then(|| Coverage { spelled: vec![true; words.len()], exact });
+        }
+        let mut spelled = vec![false; words.len()];
+        let (mut token, mut word) = (0, 0);
+        let mut retry: Option<(usize, usize)> = None;
+        loop {
+            let goes_on = match self.tokens.get(token) {
+                None if self.open || word == words.len() => return Some(Coverage { spelled, exact }),
+                Some(last) if token + 1 == self.tokens.len() && last.ends_in_star() && word < words.len() => {
+                    // `ls*`: no boundary, so whatever follows is covered too.
+                    if last.matches_word(&words[word]) {
+                        return Some(Coverage { spelled, exact });
+                    }
+                    false
+                }
+                Some(star) if star.is_star() && word < words.len() => {
+                    retry = Some((token, word));
+                    (token, word) = (token + 1, word + 1);
+                    true
+                }
+                Some(t) if word < words.len() && t.matches_word(&words[word]) => {
+                    spelled[word] = t.literal().is_some();
+                    (token, word) = (token + 1, word + 1);
+                    true
+                }
+                None | Some(_) => false,
+            };
+            if !goes_on {
+                let (star, from) = retry?;
+                if from + 1 >= words.len() {
+                    return None;
+                }
+                retry = Some((star, from + 1));
+                spelled[from..].fill(false);
+                (token, word) = (star + 1, from + 2);
+            }
+        }
+    }
+
+    fn wide(&self) -> Wide {
+        let mut parts = vec![String::new()];
+        for (number, token) in self.tokens.iter().enumerate() {
+            for (cut, part) in token.parts.iter().enumerate() {
+                if cut > 0 {
+                    parts.push(String::new());
+                }
+                if let Some(last) = parts.last_mut() {
+                    if cut == 0 && number > 0 {
+                        last.push(' ');
+                    }
+                    // The readings that deny and ask look at have no quotes left.
+                    last.extend(part.chars().filter(|c| !matches!(c, '\'' | '"')));
+                }
+            }
+        }
+        Wide { parts, open: self.open, first: self.program().map(|p| p.replace(['\'', '"'], "")) }
+    }
+}
+
+/// A pattern for matching on the text of a segment.
+#[derive(Debug, Clone)]
+struct Wide {
+    parts: Vec<String>,
+    open: bool,
+    first: Option<String>,
+}
+
+impl Wide {
+    /// Whether the pattern matches `text` from its beginning to its end.
+    fn matches(&self, text: &str) -> bool {
+        let [first, rest @ ..] = self.parts.as_slice() else { return false };
+        let Some(mut tail) = text.strip_prefix(first.as_str()) else { return false };
+        let Some((last, middle)) = rest.split_last() else {
+            return if self.open { tail.is_empty() || tail.starts_with(' ') } else { tail.is_empty() };
+        };
+        for part in middle {
+            let Some(at) = tail.find(part.as_str()) else { return false };
+            tail = &tail[at + part.len()..];
+        }
+        if !self.open {
+            return tail.ends_with(last.as_str());
+        }
+        tail.match_indices(last.as_str()).any(|(at, _)| {
+            let after = &tail[at + last.len()..];
+            after.is_empty() || after.starts_with(' ')
+        })
+    }
+
+    fn begins(&self, text: &str) -> bool {
+        self.parts.first().is_some_and(|first| text.starts_with(first.as_str()))
+    }
+}
+
+/// Many patterns for deny or ask, found by the first word of what they name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CommandSet {
+    patterns: Vec<(usize, Wide)>,
+    by_word: HashMap<String, Vec<usize>>,
+    /// Patterns that begin with a star or with part of a word.
+    loose: Vec<usize>,
+}
+
+impl CommandSet {
+    /// Compiles patterns, each under the number that `first_match` gives back.
+    pub(crate) fn compile<'p>(patterns: impl Iterator<Item = (usize, &'p CommandPattern)>) -> Self {
+        let mut set = Self::default();
+        for (number, pattern) in patterns {
+            let wide = pattern.wide();
+            let index = set.patterns.len();
+            match &wide.first {
+                Some(word) => set.by_word.entry(word.clone()).or_default().push(index),
+                None => set.loose.push(index),
+            }
+            set.patterns.push((number, wide));
+        }
+        set
+    }
+
+    /// Whether no pattern is in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// The number of a pattern that matches one of the segments, from any word that may start a command.
+    ///
+    /// Time is linear in the text for each pattern: a pattern with stars in its middle is tried only at the
+    /// first place where it can begin, since a later place leaves it only less room.
+    pub(crate) fn first_match(&self, segments: &[Segment]) -> Option<usize> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut best: Option<usize> = None;
+        for segment in segments {
+            let mut loose = self.loose.clone();
+            let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+            for start in segment.starts() {
+                let text = &segment.text()[start..];
+                let word = text.split(' ').next().unwrap_or_default();
+                self.try_here(&mut loose, text, &mut best);
+                if let Some(patterns) = self.by_word.get(word) {
+                    let open = named.entry(word).or_insert_with(|| patterns.clone());
+                    self.try_here(open, text, &mut best);
+                }
+            }
+        }
+        best
+    }
+
+    /// Tries patterns at one place, and drops those that no later place can make match.
+    fn try_here(&self, open: &mut Vec<usize>, text: &str, best: &mut Option<usize>) {
+        open.retain(|index| {
+            let Some((number, wide)) = self.patterns.get(*index) else { return false };
+            if best.is_some_and(|b| b <= *number) {
+                return false;
+            }
+            if !wide.begins(text) {
+                return true;
+            }
+            if wide.matches(text) {
+                *best = Some(*number);
+                return false;
+            }
+            wide.parts.len() == 1
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    fn allows(pattern: &str, command: &str) -> bool {
+        CommandPattern::parse(pattern).unwrap().allows(&words(command), command).is_some()
+    }
+
+    fn denies(pattern: &str, command: &str) -> bool {
+        let pattern = CommandPattern::parse(pattern).unwrap();
+        let set = CommandSet::compile([(3, &pattern)].into_iter());
+        set.first_match(&[Segment::runs(&words(command), true)]) == Some(3)
+    }
+
+    #[test]
+    fn both_ways_of_matching_agree_on_plain_words() {
+        for (pattern, command, want) in [
+            ("ls *", "ls -la", true),
+            ("ls *", "ls", true),
+            ("ls *", "lsof", false),
+            ("ls*", "lsof", true),
+            ("ls*", "ls -la", true),
+            ("ls:*", "ls -la", true),
+            ("ls:*", "ls", true),
+            ("ls:*", "lsof", false),
+            ("git push *", "git push", true),
+            ("git push *", "git push origin main", true),
+            ("git push *", "git pushx", false),
+            ("git push", "git push origin", false),
+            ("git * main", "git push main", true),
+            ("git * main", "git push origin main", true),
+            ("git * main", "git main", false),
+            ("git * main", "git push main x", false),
+            ("git * main *", "git push main x", true),
+            ("npm run test:*", "npm run test", true),
+            ("*", "anything at all", true),
+            ("git log --since=* HEAD", "git log --since=1d HEAD", true),
+            ("echo \\*", "echo *", true),
+            ("echo \\*", "echo x", false),
+            ("a * b * c", "a b b c c", true),
+            ("a * a b", "a a a a b", true),
+        ] {
+            assert_eq!(allows(pattern, command), want, "allow {pattern:?} {command:?}");
+            assert_eq!(denies(pattern, command), want, "deny {pattern:?} {command:?}");
+        }
+    }
+
+    #[test]
+    fn deny_looks_at_every_word_that_may_start_a_command() {
+        for command in ["env rm x", "/bin/rm x", "FOO=1 rm x", "timeout -k1 5 /usr/bin/rm x", "xargs rm"] {
+            assert!(denies("rm *", command), "{command}");
+            assert!(!allows("rm *", command), "{command}");
+        }
+        assert!(!denies("rm *", "echo farm x"));
+        assert!(denies("git commit -m \"wip *", "git commit -m wip all"), "quotes in a pattern mean nothing");
+    }
+
+    #[test]
+    fn coverage_tells_spelled_words_from_swallowed_ones() {
+        let pattern = CommandPattern::parse("find . -name * -print").unwrap();
+        let found = pattern.allows(&words("find . -name -exec x -print"), "").unwrap();
+        assert_eq!(found.spelled, [true, true, true, false, false, true]);
+        let spaced = ["git push".to_owned(), "x".to_owned()];
+        assert!(CommandPattern::parse("git push *").unwrap().allows(&spaced, "").is_none());
+    }
+
+    #[test]
+    fn many_starts_cost_linear_time() {
+        let command = "git ".repeat(60_000) + "x";
+        assert!(!denies("git * nowhere", &command));
+        assert!(denies("git * x", &command));
+    }
+}

@@ -1,0 +1,289 @@
+//! The checker over configured rules and stored grants: makes the policy's subject of a call.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+
+use super::call::{ResolvedCall, Touch};
+use super::checker::{Confirmation, Hidden, PermissionChecker, PermissionError, PermissionRequest};
+use super::example::{Expected, RuleTest, TestFailure};
+use super::host::Host;
+use super::located;
+use super::offer::offers_for;
+use super::policy::{Circumstances, Policy, RuleSet, SourcedRule};
+use super::rule::Rule;
+use super::scope::Scope;
+use super::shell;
+use super::subject::{Access, Class, OnDisk, Place, Subject, SubjectPath};
+use super::verdict::{By, Decision, Verdict};
+use crate::config::{self, PermissionsConfig};
+use crate::domain::approval::{AskReason, Offer, Scope as GrantScope};
+use crate::domain::result::DeniedBy;
+use crate::store::Store;
+
+/// What is wrong with a rule of the config: its key, such as `permissions.deny[2]`, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleProblem {
+    /// The key.
+    pub key: String,
+    /// Why.
+    pub message: String,
+}
+
+/// Where the server keeps its own things and where workspaces lie, absolute and resolved.
+#[derive(Debug, Clone, Default)]
+pub struct OwnPlaces {
+    /// Data directory and config: out of reach for every call.
+    pub own_paths: Vec<PathBuf>,
+    /// Roots of workspaces: not removed unasked.
+    pub roots: Vec<PathBuf>,
+}
+
+/// Compiles configured rules and holds them against their own examples. All problems are told, not
+/// only the first.
+pub fn compile(
+    permissions: &PermissionsConfig,
+    places: &OwnPlaces,
+    known_tools: &[&str],
+) -> Result<Policy, Vec<RuleProblem>> {
+    let mut problems = Vec::new();
+    let mut list = |name: &str, texts: &[String]| -> Vec<SourcedRule> {
+        let mut rules = Vec::with_capacity(texts.len());
+        for (index, text) in texts.iter().enumerate() {
+            let key = format!("permissions.{name}[{index}]");
+            match Rule::parse(text) {
+                Ok(rule) => rules.push(SourcedRule { rule, source: key }),
+                Err(error) => problems.push(RuleProblem { key, message: error.to_string() }),
+            }
+        }
+        rules
+    };
+    let rules = RuleSet {
+        deny: list("deny", &permissions.deny),
+        ask: list("ask", &permissions.ask),
+        allow: list("allow", &permissions.allow),
+        always_ask: list("always_ask", &permissions.always_ask),
+        own_paths: places.own_paths.clone(),
+        roots: places.roots.clone(),
+    };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let of_all = |message: String| vec![RuleProblem { key: "permissions".to_owned(), message }];
+    let policy = Policy::compile(rules, known_tools).map_err(|error| of_all(error.to_string()))?;
+    let tests: Vec<RuleTest> = permissions.tests.iter().map(example).collect();
+    match policy.check_tests(&tests, permissions.mode) {
+        Ok(()) => Ok(policy),
+        Err(failures) => Err(failures.iter().map(broken_example).collect()),
+    }
+}
+
+fn example(test: &config::RuleTest) -> RuleTest {
+    let is = match test.is {
+        config::Verdict::Allow => Expected::Allow,
+        config::Verdict::Ask => Expected::Ask,
+        config::Verdict::Deny => Expected::Deny,
+    };
+    RuleTest { call: test.call.clone(), is }
+}
+
+fn broken_example(failure: &TestFailure) -> RuleProblem {
+    let index = match failure {
+        TestFailure::Unreadable { index, .. } | TestFailure::Differs { index, .. } => *index,
+    };
+    RuleProblem { key: format!("permissions.tests[{index}]"), message: failure.to_string() }
+}
+
+/// Judges by the rules in force and by what people granted.
+pub struct PolicyChecker {
+    policy: RwLock<Arc<Policy>>,
+    grants: Option<Arc<dyn Store>>,
+    home: Option<PathBuf>,
+    confined: bool,
+}
+
+impl PolicyChecker {
+    /// Over a policy; grants come from the store, where there is one. `confined` says that programs
+    /// run on a floor or in a sandbox.
+    pub fn new(
+        policy: Policy,
+        grants: Option<Arc<dyn Store>>,
+        home: Option<PathBuf>,
+        confined: bool,
+    ) -> Self {
+        Self { policy: RwLock::new(Arc::new(policy)), grants, home, confined }
+    }
+
+    /// Puts another policy in force, for every call that is judged from now on.
+    pub fn replace(&self, policy: Policy) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn place(&self, request: &PermissionRequest<'_>) -> Place {
+        let workspace = request.scope.map(|scope| scope.workspace.root().to_path_buf()).unwrap_or_default();
+        let cwd = request.directory.map_or_else(|| workspace.clone(), Path::to_path_buf);
+        Place { workspace, home: self.home.clone(), cwd }
+    }
+
+    fn subject<'a>(&self, request: &PermissionRequest<'a>) -> Result<Subject<'a>, PermissionError> {
+        let call: &'a ResolvedCall = request.call;
+        let mut paths: Vec<SubjectPath> = request.paths.iter().map(subject_path).collect();
+        let mut command = None;
+        let mut hosts = Vec::new();
+        let place = self.place(request);
+        let mut on_disk = OnDisk::default();
+        for touch in &call.touches {
+            match touch {
+                Touch::Run { command: text, .. } => {
+                    let analysis = shell::analyse(text);
+                    let (operands, found) = located::of_command(&analysis, request, &place);
+                    paths.extend(operands);
+                    on_disk = found;
+                    command = Some(analysis);
+                }
+                Touch::Network(url) => hosts.push(Host::of_url(url).map_err(|error| {
+                    PermissionError::Denied { by: DeniedBy::Rule, message: error.to_string() }
+                })?),
+                _ => {}
+            }
+        }
+        Ok(Subject {
+            tool: &call.tool_name,
+            other_names: &call.other_names,
+            class: class(call),
+            paths,
+            command,
+            hosts,
+            place,
+            on_disk,
+        })
+    }
+
+    /// Judges; grants are read only where they could matter.
+    async fn judge(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        let policy = self.policy();
+        let subject = self.subject(request)?;
+        let verdict = policy.judge(&subject, &self.circumstances(request, &[]));
+        if verdict.decision == Decision::Allow {
+            return Ok(());
+        }
+        let forced = matches!(verdict.decision, Decision::Ask { forced: true });
+        let final_denial =
+            verdict.decision == Decision::Deny && !matches!(verdict.reason.by, By::Mode | By::NoHuman);
+        let grants = match (&self.grants, request.scope) {
+            (Some(store), Some(scope)) if !forced && !final_denial => granted(store, scope).await,
+            _ => Vec::new(),
+        };
+        let verdict = if grants.is_empty() {
+            verdict
+        } else {
+            policy.judge(&subject, &self.circumstances(request, &grants))
+        };
+        self.answer(&subject, verdict)
+    }
+
+    fn circumstances<'a>(&self, request: &PermissionRequest<'_>, grants: &'a [Rule]) -> Circumstances<'a> {
+        Circumstances {
+            mode: request.flags.mode,
+            bypass: request.flags.bypass,
+            someone_there: request.flags.someone_there,
+            confined: self.confined,
+            grants,
+        }
+    }
+
+    fn answer(&self, subject: &Subject<'_>, verdict: Verdict) -> Result<(), PermissionError> {
+        match verdict.decision {
+            Decision::Allow => Ok(()),
+            Decision::Deny => Err(PermissionError::Denied {
+                by: match verdict.reason.by {
+                    By::Mode => DeniedBy::Mode,
+                    By::NoHuman => DeniedBy::NoHuman,
+                    _ => DeniedBy::Rule,
+                },
+                message: format!("{} was not run: {}.", subject.tool, verdict.reason.text),
+            }),
+            Decision::Ask { .. } => Err(PermissionError::ConfirmationRequired(Box::new(Confirmation {
+                offers: offers_for(subject, &verdict, self.confined),
+                leaves: subject.command.as_ref().map(shell::CommandAnalysis::leaves),
+                reason: AskReason { text: verdict.reason.text, rule: verdict.reason.rule },
+            }))),
+        }
+    }
+}
+
+#[async_trait]
+impl PermissionChecker for PolicyChecker {
+    fn requires_forced_confirmation(&self, request: &PermissionRequest<'_>) -> bool {
+        let forced = |subject| self.policy().requires_forced_confirmation(&subject).is_some();
+        // What has no subject is refused by the check that comes next.
+        self.subject(request).is_ok_and(forced)
+    }
+
+    async fn check_or_request(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        self.judge(request).await
+    }
+
+    async fn check_or_request_forced(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        match self.judge(request).await {
+            // The rules changed between the two questions: then it is asked once more than needed.
+            Ok(()) => Err(PermissionError::ConfirmationRequired(Box::new(Confirmation {
+                reason: AskReason { text: "it has to be confirmed in every session".to_owned(), rule: None },
+                offers: vec![Offer { scope: GrantScope::Once, pattern: None }],
+                leaves: None,
+            }))),
+            refused => refused,
+        }
+    }
+
+    fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden {
+        let (policy, place) = (self.policy(), self.place(request));
+        Hidden::by(move |path| policy.hides(path, &place))
+    }
+}
+
+fn subject_path(judged: &super::checker::JudgedPath) -> SubjectPath {
+    SubjectPath {
+        requested: judged.located.requested.clone(),
+        real: judged.located.real.clone(),
+        access: if judged.edits { Access::Edit } else { Access::Read },
+        inside: judged.located.inside,
+    }
+}
+
+/// The kind of effect; of several the one that needs most.
+fn class(call: &ResolvedCall) -> Class {
+    let of_touch = |touch: &Touch| match touch {
+        Touch::SessionOnly => (0, Class::SessionOnly),
+        Touch::Read(_) => (1, Class::ReadInside),
+        Touch::Edit(_) => (2, Class::EditInside),
+        Touch::Network(_) => (3, Class::Network),
+        Touch::Run { .. } => (4, Class::Run),
+        Touch::Foreign => (5, Class::Foreign),
+    };
+    let worst = call.touches.iter().map(of_touch).max_by_key(|(rank, _)| *rank);
+    worst.map_or(Class::Foreign, |(_, class)| class)
+}
+
+/// Rules that people granted this session, or its agent under this root.
+async fn granted(store: &Arc<dyn Store>, scope: &Scope) -> Vec<Rule> {
+    let Some(session_id) = &scope.session_id else { return Vec::new() };
+    let root = scope.workspace_root.display().to_string();
+    match store.grants_for(session_id, &scope.agent, &root).await {
+        Ok(grants) => grants.iter().filter_map(|grant| Rule::parse(&grant.pattern).ok()).collect(),
+        Err(error) => {
+            // Without its grants the call asks.
+            tracing::error!(%error, "grants could not be read");
+            Vec::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Commands in a workspace on the disk: what their words lead to counts.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use super::*;
+use crate::domain::schema::ToolMutability;
+use crate::domain::session::PermissionMode;
+use crate::permission::checker::{Flags, JudgedPath};
+use crate::workspace::Workspace;
+
+struct Disk {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    outside: PathBuf,
+}
+
+/// `.env`, `e2` → `.env`, `lock/`, `L2` → `lock`, `.git/hooks`, `g2` → `.git`, `sub/a`, and a folder beside it.
+fn disk() -> Disk {
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().canonicalize().unwrap();
+    let (root, outside) = (real.join("ws"), real.join("outside"));
+    for path in [root.join("lock"), root.join(".git/hooks"), root.join("sub"), outside.clone()] {
+        std::fs::create_dir_all(path).unwrap();
+    }
+    for path in [root.join(".env"), root.join("sub/a"), root.join("ok.txt"), outside.join("secret")] {
+        std::fs::write(path, "x").unwrap();
+    }
+    for (target, link) in
+        [(".env", "e2"), (".env", "e 2"), ("lock", "L2"), (".git", "g2"), ("../e2", "sub/e3")]
+    {
+        symlink(target, root.join(link)).unwrap();
+    }
+    Disk { _folder: folder, root, outside }
+}
+
+#[derive(Default)]
+struct Given<'a> {
+    deny: &'a [&'a str],
+    allow: &'a [&'a str],
+    always_ask: &'a [&'a str],
+    workdir: Option<&'a str>,
+    bypass: bool,
+}
+
+impl Given<'_> {
+    async fn judges(&self, disk: &Disk, command: &str) -> &'static str {
+        let texts = |rules: &[&str]| rules.iter().map(ToString::to_string).collect();
+        let permissions = PermissionsConfig {
+            deny: texts(self.deny),
+            allow: texts(self.allow),
+            always_ask: texts(self.always_ask),
+            ..PermissionsConfig::default()
+        };
+        let policy = compile(&permissions, &OwnPlaces::default(), &["Bash", "Read", "Edit"]).unwrap();
+        let checker = PolicyChecker::new(policy, None, None, true);
+        let workspace = Arc::new(Workspace::open(&disk.root).unwrap());
+        let scope = Scope::standalone(Arc::clone(&workspace), "c");
+        let call = ResolvedCall {
+            tool_call_id: "c".to_owned(),
+            tool_name: "Bash".to_owned(),
+            other_names: Vec::new(),
+            arguments: Arc::new(json!({"command": command})),
+            mutability: ToolMutability::Mutating,
+            concurrency_safe: false,
+            touches: vec![Touch::Run {
+                command: command.to_owned(),
+                directory: self.workdir.map(str::to_owned),
+            }],
+            repair: None,
+        };
+        let located = self.workdir.map(|path| workspace.locate(&disk.root, Path::new(path)).unwrap());
+        let directory = located.as_ref().map_or(disk.root.clone(), |located| located.real.clone());
+        let paths: Vec<JudgedPath> =
+            located.into_iter().map(|located| JudgedPath { located, edits: false }).collect();
+        let request = PermissionRequest {
+            call: &call,
+            paths: &paths,
+            scope: Some(&scope),
+            directory: Some(&directory),
+            flags: Flags { bypass: self.bypass, mode: PermissionMode::Default, someone_there: true },
+        };
+        let forced = checker.requires_forced_confirmation(&request);
+        match checker.check_or_request(&request).await {
+            Ok(()) => "allow",
+            Err(PermissionError::Denied { .. }) => "deny",
+            Err(PermissionError::ConfirmationRequired(_)) if forced => "forced",
+            Err(PermissionError::ConfirmationRequired(_)) => "ask",
+        }
+    }
+
+    async fn is(&self, disk: &Disk, command: &str, want: &str) {
+        assert_eq!(self.judges(disk, command).await, want, "{command:.80}");
+    }
+}
+
+/// A path that is too long together with the directory, and that the kernel takes.
+fn long(end: &str) -> String {
+    format!("{}{end}", "./".repeat((4080 - end.len()) / 2))
+}
+
+#[tokio::test]
+async fn an_operand_that_cannot_be_located_is_not_left_out() {
+    let disk = disk();
+    let command = format!("cat {}", long("../outside/secret"));
+    for workdir in [None, Some("."), Some("sub")] {
+        Given { workdir, ..Given::default() }.is(&disk, &command, "ask").await;
+        Given { workdir, allow: &["Bash(cat *)"], ..Given::default() }.is(&disk, &command, "ask").await;
+        Given { workdir, allow: &["Bash"], ..Given::default() }.is(&disk, &command, "ask").await;
+        for deny in ["Read(/none/x)", "Edit(/none/x)"] {
+            let given = Given { workdir, deny: &[deny], bypass: true, ..Given::default() };
+            given.is(&disk, &command, "forced").await;
+        }
+    }
+    Given { workdir: Some("."), ..Given::default() }.is(&disk, "cat sub/a", "allow").await;
+    // A name that no file can have is no path.
+    let given = Given { deny: &["Read(/none/x)"], bypass: true, ..Given::default() };
+    given.is(&disk, &format!("true; echo {}", "x".repeat(300)), "allow").await;
+    let many = (0..2000).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+    given.is(&disk, &format!("true; echo {many}"), "forced").await;
+    Given { bypass: true, ..Given::default() }.is(&disk, &format!("true; echo {many}"), "allow").await;
+}
+
+#[tokio::test]
+async fn a_rule_for_a_command_holds_in_the_workspace_alone() {
+    let disk = disk();
+    let outside = disk.outside.to_str().unwrap();
+    let allow = &["Bash(rm -rf build)"];
+    Given { allow, ..Given::default() }.is(&disk, "rm -rf build", "allow").await;
+    Given { allow, workdir: Some("sub"), ..Given::default() }.is(&disk, "rm -rf build", "allow").await;
+    Given { allow, workdir: Some(outside), ..Given::default() }.is(&disk, "rm -rf build", "ask").await;
+    let edit = format!("Edit({outside})");
+    let both = &["Bash(rm -rf build)", edit.as_str()];
+    Given { allow: both, workdir: Some(outside), ..Given::default() }
+        .is(&disk, "rm -rf build", "allow")
+        .await;
+    Given { allow: &["Bash"], workdir: Some(outside), ..Given::default() }
+        .is(&disk, "rm -rf build", "allow")
+        .await;
+}
+
+#[tokio::test]
+async fn words_are_followed_to_where_they_lead() {
+    let disk = disk();
+    let deny: &[&str] = &["Read(**/.env)", "Edit(lock/**)"];
+    let given = Given { deny, bypass: true, ..Given::default() };
+    for command in [
+        "cp e2 zz",
+        "cp 'e 2' zz",
+        "true; cp 'e 2' zz",
+        "sed -n p e2",
+        "true; sed -n p e2",
+        "cd sub && sed -n p ../e2",
+        "cd sub && sed -n p e3",
+        "tee L2/a",
+        "true > L2/a",
+        "cd L2 && touch a",
+        "sed -n p sub/../e2",
+    ] {
+        given.is(&disk, command, "deny").await;
+    }
+    given.is(&disk, "cp ok.txt zz", "allow").await;
+    for command in
+        ["cat .e*", "cat .e?v | head", "cat {.e,x}nv", "cat e[0-9]", "cp ok.txt L?/a", "cat su*/e3"]
+    {
+        given.is(&disk, command, "forced").await;
+    }
+    for command in ["cat *.txt", "cat o? n*", "cat none/*/x"] {
+        given.is(&disk, command, "allow").await;
+    }
+    let ask = Given { always_ask: deny, bypass: true, ..Given::default() };
+    ask.is(&disk, "cp e2 zz", "forced").await;
+    ask.is(&disk, "tee L2/a", "forced").await;
+    let none = Given { bypass: true, ..Given::default() };
+    none.is(&disk, "cp ok.txt g2/hooks/pre-commit", "forced").await;
+    none.is(&disk, &format!("cp ok.txt {}", long("g2/hooks/pre-commit")), "forced").await;
+    none.is(&disk, "cd g2 && cp ../ok.txt hooks/pre-commit", "forced").await;
+    none.is(&disk, "cp ok.txt .g*/hooks/x", "forced").await;
+    none.is(&disk, "cp e2 zz", "allow").await;
+}
+
+#[tokio::test]
+async fn what_descends_is_asked_about_where_it_may_meet_what_is_denied() {
+    let disk = disk();
+    for (bypass, allow) in
+        [(true, &[][..]), (false, &["Bash"][..]), (false, &["Bash(tar *)", "Bash(cp *)"][..])]
+    {
+        let given = Given { deny: &["Read(**/.env)"], bypass, allow, ..Given::default() };
+        for command in [
+            "grep -r SECRET .",
+            "ls -R",
+            "true; grep -r SECRET",
+            "tar cf - .",
+            "tar cf - sub",
+            "cp -r . x",
+            "cp -r sub x",
+            "cat ok.txt | xargs rg SECRET",
+        ] {
+            given.is(&disk, command, "forced").await;
+        }
+    }
+    let given = Given { deny: &["Read(**/.env)"], bypass: true, ..Given::default() };
+    for command in
+        ["cd sub && touch b", "git commit -m 'in sub and lock'", "cp ok.txt b", "ls sub", "mkdir sub"]
+    {
+        given.is(&disk, command, "allow").await;
+    }
+    let elsewhere = format!("Read({}/**)", disk.outside.display());
+    let given = Given { deny: &[&elsewhere], bypass: true, ..Given::default() };
+    given.is(&disk, "tar cf - sub", "allow").await;
+    given.is(&disk, "tar cf - ../outside", "deny").await;
+    given.is(&disk, "tar cf - ..", "forced").await;
+    for command in ["grep -r SECRET .", "tar cf - .", "cp -r . x"] {
+        Given { bypass: true, ..Given::default() }.is(&disk, command, "allow").await;
+    }
+    let given = Given { deny: &["Edit(lock/x)"], bypass: true, ..Given::default() };
+    given.is(&disk, "cp -r sub lock", "forced").await;
+    given.is(&disk, "cp -r lock sub", "forced").await;
+    given.is(&disk, "cp ok.txt sub", "allow").await;
+}
+
+#[tokio::test]
+async fn the_longest_command_is_judged_within_bounds() {
+    let disk = disk();
+    let words = (0..18_000).map(|n| format!("{n:x}/x")).collect::<Vec<_>>().join(" ");
+    let moves = "cd d;".repeat(8);
+    let command = format!("{moves} {words} 'x'");
+    assert!(command.len() > 100_000 && command.len() < 131_072, "{}", command.len());
+    let given = Given { deny: &["Read(**/.env)"], bypass: true, ..Given::default() };
+    let begun = std::time::Instant::now();
+    given.is(&disk, &command, "forced").await;
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+}

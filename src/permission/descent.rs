@@ -1,0 +1,98 @@
+//! Which commands read what lies beneath the directories that they are given.
+
+use super::programs::has;
+use super::scan::{Role, Segment};
+
+/// Programs that descend, the working directory's when they are given none.
+const ALWAYS: &[&str] = &["rg find fd fdfind tree ag ack du rgrep"];
+/// Programs that descend when a flag says so.
+const BY_FLAG: &[(&str, &str)] = &[
+    ("grep", "rR"),
+    ("egrep", "rR"),
+    ("fgrep", "rR"),
+    ("zgrep", "rR"),
+    ("diff", "r"),
+    ("ls", "R"),
+    ("dir", "R"),
+    ("vdir", "R"),
+];
+/// Programs that do not look into a directory, or only at the names in it.
+const STAY: &[&str] = &[
+    "cd pushd pwd mkdir rmdir touch stat echo printf basename dirname realpath readlink test true false",
+    "[ which date sleep kill wc head tail cat sort uniq cut tr nl tac file ls exit export df",
+];
+/// Subcommands of git that print no content.
+const STAY_GIT: &[&str] = &["add commit status branch tag switch push pull fetch init remote config"];
+
+/// Whether the segment may run a program that descends, with what makes it do so.
+pub(super) fn descends(segment: &Segment) -> bool {
+    if segment.role() != Role::Runs {
+        return false;
+    }
+    let mut flags: Vec<&str> = Vec::new();
+    for at in segment.starts() {
+        let program = segment.text()[at..].split(' ').next().unwrap_or_default();
+        if has(ALWAYS, program) {
+            return true;
+        }
+        if program == "git" && segment.words().any(|w| w == "grep") {
+            return true;
+        }
+        let of_program = BY_FLAG.iter().find(|(name, _)| *name == program);
+        flags.extend(of_program.map(|(_, letters)| *letters).filter(|l| !flags.contains(l)));
+    }
+    !flags.is_empty() && segment.words().any(|word| makes_descend(word, &flags))
+}
+
+fn makes_descend(word: &str, flags: &[&str]) -> bool {
+    if word.contains("recurs") {
+        return true;
+    }
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            // Long options can be shortened.
+            let name = long.trim_start_matches('-');
+            name.len() >= 3 && ("recursive".starts_with(name) || "dereference-recursive".starts_with(name))
+        }
+        Some(cluster) => flags.iter().any(|letters| cluster.contains(|c| letters.contains(c))),
+        None => false,
+    }
+}
+
+/// Whether the segment's program leaves what lies beneath a directory alone.
+pub(super) fn stays(segment: &Segment) -> bool {
+    let mut words = segment.words();
+    match words.next() {
+        Some("git") => words.next().is_some_and(|sub| has(STAY_GIT, sub)),
+        Some("ls") => !descends(segment),
+        Some(program) => has(STAY, program),
+        None => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scan::scan;
+    use super::*;
+
+    #[test]
+    fn what_descends_is_told_by_program_and_flag() {
+        for (command, want) in [
+            ("grep -r x .", true),
+            ("true; grep -rn x", true),
+            ("true; grep --recursive x", true),
+            ("true; grep --rec x", true),
+            ("true; grep -d recurse x", true),
+            ("a | xargs rg x", true),
+            ("cd x && /usr/bin/find . -name y", true),
+            ("git grep x; true", true),
+            ("true; ls -R", true),
+            ("true; ls -lart", false),
+            ("true; grep -v x", false),
+            ("cargo build 2>&1 | grep -c warning", false),
+            ("echo rg", false),
+        ] {
+            assert_eq!(scan(command).iter().any(descends), want, "{command}");
+        }
+    }
+}

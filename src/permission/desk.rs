@@ -1,0 +1,102 @@
+//! Who answers an ask: the proxy of a host, and the desk where people decide.
+
+use async_trait::async_trait;
+
+use super::call::Preview;
+use super::scope::Scope;
+use crate::domain::approval::{Approval, AskReason, Offer};
+use crate::domain::digest::Digest;
+use crate::domain::result::{DeniedBy, ToolError};
+use serde_json::Value;
+
+/// What is asked of a person, bound to what exactly would run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// The exact tool.
+    pub tool_name: String,
+    /// The effective arguments.
+    pub arguments: Value,
+    /// Over everything that an allow covers.
+    pub digest: Digest,
+    /// Why it asks.
+    pub reason: AskReason,
+    /// What may be granted beyond this once.
+    pub offers: Vec<Offer>,
+    /// The commands of a shell text, as far as it was understood.
+    pub leaves: Option<Vec<String>>,
+    /// What would change, and from which content.
+    pub preview: Preview,
+    /// The working directory.
+    pub directory: String,
+    /// The sandbox level.
+    pub sandbox: String,
+    /// One line to show.
+    pub display: String,
+}
+
+/// Where an ask stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// It waits for a decision.
+    Waiting(Box<Approval>),
+    /// Allowed, not spent yet.
+    Allowed {
+        /// The approval to spend.
+        approval_id: String,
+    },
+    /// Refused.
+    Denied {
+        /// By whom.
+        by: DeniedBy,
+        /// For the model.
+        message: String,
+    },
+}
+
+/// Forwards an ask to a host that has people: a worker's way to be approved.
+///
+/// It comes before the desk. Whatever goes wrong (transport, time-out, a host that does not know
+/// the worker) is a refusal.
+#[async_trait]
+pub trait ApprovalProxy: Send + Sync {
+    /// Waits for the host's decision.
+    async fn request(&self, ask: &Ask, scope: &Scope) -> Result<ProxyDecision, ProxyError>;
+}
+
+/// A host's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProxyDecision {
+    /// It may run, this once.
+    Allow,
+    /// It may not.
+    Deny {
+        /// The reviewer's message to the model.
+        message: Option<String>,
+    },
+}
+
+/// Why a host gave no decision.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the approval host gave no decision: {0}")]
+pub struct ProxyError(pub String);
+
+/// Keeps asks until a person decides, and lets each decision be used once.
+#[async_trait]
+pub trait ApprovalDesk: Send + Sync {
+    /// Where the call's ask stands; opens one where none stands, and a new one in the place of one
+    /// that was bound to something else. At most one is open for a call.
+    async fn consult(&self, scope: &Scope, ask: &Ask) -> Result<Standing, ToolError>;
+
+    /// Marks the call as running and spends its approval in the same step: at most once for each
+    /// call and each approval. Durable on disk where the call may change something.
+    async fn begin(&self, scope: &Scope, start: Start) -> Result<(), ToolError>;
+}
+
+/// How a call starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    /// The approval that it spends.
+    pub approval_id: Option<String>,
+    /// Whether it may change something.
+    pub mutating: bool,
+}

@@ -1,0 +1,426 @@
+//! The gate: the only place that makes a [`PermittedCall`], and so the only way to a tool's code.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::{Preview, Previewer, ResolvedCall, Touch};
+use super::checker::{
+    Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
+};
+use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
+use super::scope::Scope;
+use crate::domain::digest::Digest;
+use crate::domain::outcome::{HumanRequest, ToolOutcome};
+use crate::domain::result::{DeniedBy, ToolError};
+use crate::domain::schema::ToolMutability;
+use crate::domain::visible;
+use crate::workspace::{ContentHash, FileKind, Located, Workspace};
+
+/// The longest one-line display of a call, in characters.
+const DISPLAY_MAX: usize = 4_000;
+
+/// A call that may run: exact name, effective arguments, working directory and workspace as they
+/// were judged. A tool gets this and nothing else.
+///
+/// Only the gate makes one. A tool's code cannot be reached without it:
+///
+/// ```
+/// use toolgate::permission::PermittedCall;
+/// fn name(call: &PermittedCall) -> &str {
+///     call.tool_name()
+/// }
+/// ```
+///
+/// and outside the gate there is no way to have one; the same with a literal does not compile:
+///
+/// ```compile_fail
+/// use toolgate::permission::PermittedCall;
+/// fn name(call: &PermittedCall) -> &str {
+///     call.tool_name()
+/// }
+/// let forged = PermittedCall { ..unreachable!() };
+/// ```
+#[derive(Debug)]
+pub struct PermittedCall {
+    call: ResolvedCall,
+    directory: Option<PathBuf>,
+    workspace: Option<Arc<Workspace>>,
+    paths: Vec<JudgedPath>,
+    approved: Option<Vec<(PathBuf, Option<ContentHash>)>>,
+    hidden: Hidden,
+}
+
+impl PermittedCall {
+    /// The exact name.
+    pub fn tool_name(&self) -> &str {
+        &self.call.tool_name
+    }
+
+    /// The effective arguments, a JSON object.
+    pub fn arguments(&self) -> &Value {
+        &self.call.arguments
+    }
+
+    /// The call as it was resolved.
+    pub fn resolved(&self) -> &ResolvedCall {
+        &self.call
+    }
+
+    /// The directory that was judged; none for a call without a session.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    /// The workspace that was judged.
+    pub fn workspace(&self) -> Option<&Arc<Workspace>> {
+        self.workspace.as_ref()
+    }
+
+    /// The judged places, in the order of the tool's path touches.
+    pub fn located(&self) -> impl Iterator<Item = &Located> {
+        self.paths.iter().map(|path| &path.located)
+    }
+
+    /// The content that a person saw of this file when allowing the call: `None` when no person
+    /// was asked or the file was not shown, `Some(None)` when it did not exist.
+    pub fn approved_content(&self, real: &Path) -> Option<Option<ContentHash>> {
+        let files = self.approved.as_ref()?;
+        files.iter().find(|(path, _)| path == real).map(|(_, hash)| *hash)
+    }
+
+    /// Whether a deny rule hides the absolute path from this call.
+    pub fn hides(&self, path: &Path) -> bool {
+        self.hidden.hides(path)
+    }
+
+    /// What tells hidden paths, to be kept by a blocking walk.
+    pub fn hidden(&self) -> Hidden {
+        self.hidden.clone()
+    }
+}
+
+/// What becomes of a call at the gate, when it is not refused.
+#[derive(Debug)]
+pub enum Clearance {
+    /// It may run.
+    Permitted(Box<PermittedCall>),
+    /// Someone has to answer first; the outcome says who.
+    Pause(Box<ToolOutcome>),
+}
+
+/// What the gate knows of a call before anyone is asked.
+#[derive(Debug)]
+pub struct Review {
+    paths: Vec<JudgedPath>,
+    directory: Option<PathBuf>,
+    hidden: Hidden,
+    verdict: Reviewed,
+}
+
+/// A verdict that is no refusal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reviewed {
+    /// No one has to be asked.
+    Allowed,
+    /// A person has to confirm this.
+    Ask(Box<Ask>),
+}
+
+impl Review {
+    /// The verdict.
+    pub fn verdict(&self) -> &Reviewed {
+        &self.verdict
+    }
+}
+
+/// Circumstances of one call: the session's flags and where it works.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// Where it works.
+    pub scope: Option<&'a Arc<Scope>>,
+    /// Skips what only asks.
+    pub bypass: bool,
+    /// The mode.
+    pub mode: crate::domain::session::PermissionMode,
+    /// Whether the session has people behind it.
+    pub interactive: bool,
+}
+
+/// Judges calls, pauses them for people and lets them run.
+#[derive(Clone)]
+pub struct Gate {
+    checker: Arc<dyn PermissionChecker>,
+    proxy: Option<Arc<dyn ApprovalProxy>>,
+    desk: Option<Arc<dyn ApprovalDesk>>,
+    sandbox: Arc<str>,
+}
+
+impl Gate {
+    /// A gate where nobody can answer: what would ask is refused.
+    pub fn new(checker: Arc<dyn PermissionChecker>) -> Self {
+        Self { checker, proxy: None, desk: None, sandbox: Arc::from("none") }
+    }
+
+    /// With people who answer.
+    #[must_use]
+    pub fn with_desk(mut self, desk: Arc<dyn ApprovalDesk>) -> Self {
+        self.desk = Some(desk);
+        self
+    }
+
+    /// With a host that answers before the people here are asked.
+    #[must_use]
+    pub fn with_proxy(mut self, proxy: Arc<dyn ApprovalProxy>) -> Self {
+        self.proxy = Some(proxy);
+        self
+    }
+
+    /// With the name of the sandbox level that commands run under: an approval is bound to it.
+    #[must_use]
+    pub fn with_sandbox(mut self, level: &str) -> Self {
+        self.sandbox = Arc::from(level);
+        self
+    }
+
+    /// Judges a call without asking anyone or changing anything.
+    pub async fn review(
+        &self,
+        call: &ResolvedCall,
+        previewer: &dyn Previewer,
+        circumstances: Circumstances<'_>,
+    ) -> Result<Review, ToolError> {
+        let scope = circumstances.scope.map(Arc::as_ref);
+        let directory = locate_directory(call, scope)?;
+        let paths = locate_paths(call, scope)?;
+        let someone_there = self.proxy.is_some() || (self.desk.is_some() && circumstances.interactive);
+        let request = PermissionRequest {
+            call,
+            paths: &paths,
+            scope,
+            directory: directory.as_deref(),
+            flags: Flags { bypass: circumstances.bypass, mode: circumstances.mode, someone_there },
+        };
+        let judged = if self.checker.requires_forced_confirmation(&request) {
+            self.checker.check_or_request_forced(&request).await
+        } else {
+            self.checker.check_or_request(&request).await
+        };
+        let hidden = self.checker.hidden(&request);
+        let verdict = match judged {
+            Ok(()) => Reviewed::Allowed,
+            Err(PermissionError::Denied { by, message }) => {
+                return Err(ToolError::Denied { by, code: "denied", message });
+            }
+            Err(PermissionError::ConfirmationRequired(confirmation)) => {
+                let preview = match scope {
+                    Some(scope) => previewer.preview(&call.arguments, scope).await?,
+                    None => Preview::default(),
+                };
+                Reviewed::Ask(Box::new(self.ask(call, &paths, directory.as_deref(), *confirmation, preview)))
+            }
+        };
+        Ok(Review { paths, directory, hidden, verdict })
+    }
+
+    /// Judges and, where a person has to confirm, pauses: `None` when the call may run. Repeatable.
+    pub async fn check(
+        &self,
+        call: &ResolvedCall,
+        previewer: &dyn Previewer,
+        circumstances: Circumstances<'_>,
+    ) -> Result<Option<ToolOutcome>, ToolError> {
+        let review = self.review(call, previewer, circumstances).await?;
+        match self.consult(&review, circumstances).await? {
+            Consulted::Clear { .. } => Ok(None),
+            Consulted::Pause(outcome) => Ok(Some(outcome)),
+        }
+    }
+
+    /// Judges and, where nothing stands against it, marks the call as running and permits it.
+    pub async fn permit(
+        &self,
+        call: ResolvedCall,
+        previewer: &dyn Previewer,
+        circumstances: Circumstances<'_>,
+    ) -> Result<Clearance, ToolError> {
+        let review = self.review(&call, previewer, circumstances).await?;
+        let approval_id = match self.consult(&review, circumstances).await? {
+            Consulted::Pause(outcome) => return Ok(Clearance::Pause(Box::new(outcome))),
+            Consulted::Clear { approval_id } => approval_id,
+        };
+        if let (Some(desk), Some(scope)) = (&self.desk, circumstances.scope)
+            && scope.session_id.is_some()
+        {
+            let mutating = call.mutability == ToolMutability::Mutating;
+            desk.begin(scope, Start { approval_id, mutating }).await?;
+        }
+        let approved = match review.verdict {
+            Reviewed::Allowed => None,
+            Reviewed::Ask(ask) => Some(ask.preview.files),
+        };
+        Ok(Clearance::Permitted(Box::new(PermittedCall {
+            call,
+            directory: review.directory,
+            workspace: circumstances.scope.map(|scope| Arc::clone(&scope.workspace)),
+            paths: review.paths,
+            approved,
+            hidden: review.hidden,
+        })))
+    }
+
+    /// Asks in the order proxy, people, and without either: refused.
+    async fn consult(
+        &self,
+        review: &Review,
+        circumstances: Circumstances<'_>,
+    ) -> Result<Consulted, ToolError> {
+        let Reviewed::Ask(ask) = &review.verdict else {
+            return Ok(Consulted::Clear { approval_id: None });
+        };
+        let Some(scope) = circumstances.scope else {
+            return Err(nobody_there(ask));
+        };
+        if let Some(proxy) = &self.proxy {
+            return match proxy.request(ask, scope).await {
+                Ok(ProxyDecision::Allow) => Ok(Consulted::Clear { approval_id: None }),
+                Ok(ProxyDecision::Deny { message }) => Err(ToolError::Denied {
+                    by: DeniedBy::Reviewer,
+                    code: "denied",
+                    message: message.unwrap_or_else(|| "The reviewer denied this call.".to_owned()),
+                }),
+                Err(error) => Err(ToolError::Denied {
+                    by: DeniedBy::NoHuman,
+                    code: "denied",
+                    message: error.to_string(),
+                }),
+            };
+        }
+        let (Some(desk), true, true) = (&self.desk, circumstances.interactive, scope.session_id.is_some())
+        else {
+            return Err(nobody_there(ask));
+        };
+        match desk.consult(scope, ask).await? {
+            Standing::Allowed { approval_id } => Ok(Consulted::Clear { approval_id: Some(approval_id) }),
+            Standing::Waiting(approval) => {
+                Ok(Consulted::Pause(ToolOutcome::NeedsHuman(HumanRequest::Approval(approval))))
+            }
+            Standing::Denied { by, message } => Err(ToolError::Denied { by, code: "denied", message }),
+        }
+    }
+
+    fn ask(
+        &self,
+        call: &ResolvedCall,
+        paths: &[JudgedPath],
+        directory: Option<&Path>,
+        confirmation: Confirmation,
+        preview: Preview,
+    ) -> Ask {
+        let directory = directory.map(|path| path.display().to_string()).unwrap_or_default();
+        Ask {
+            digest: digest(call, paths, &preview, &directory, &self.sandbox),
+            tool_name: call.tool_name.clone(),
+            arguments: (*call.arguments).clone(),
+            reason: confirmation.reason,
+            offers: confirmation.offers,
+            leaves: confirmation.leaves,
+            display: display(call),
+            preview,
+            directory,
+            sandbox: self.sandbox.to_string(),
+        }
+    }
+}
+
+enum Consulted {
+    Clear { approval_id: Option<String> },
+    Pause(ToolOutcome),
+}
+
+fn nobody_there(ask: &Ask) -> ToolError {
+    ToolError::Denied {
+        by: DeniedBy::NoHuman,
+        code: "denied",
+        message: format!(
+            "{} needs a person's approval and nobody can be asked: {}",
+            ask.tool_name, ask.reason.text
+        ),
+    }
+}
+
+/// The directory that the call would run in: the one it asks for, else the session's.
+fn locate_directory(call: &ResolvedCall, scope: Option<&Scope>) -> Result<Option<PathBuf>, ToolError> {
+    let Some(scope) = scope else { return Ok(None) };
+    let asked = call.touches.iter().find_map(|touch| match touch {
+        Touch::Run { directory, .. } => directory.as_deref(),
+        _ => None,
+    });
+    let Some(asked) = asked else { return Ok(Some(scope.directory.clone())) };
+    let located = resolve(scope, asked)?;
+    match located.kind {
+        Some(FileKind::Directory) => Ok(Some(located.real)),
+        Some(_) => Err(ToolError::InvalidArguments(format!("workdir {asked:?} is not a directory"))),
+        None => Err(ToolError::InvalidArguments(format!("workdir {asked:?} does not exist"))),
+    }
+}
+
+fn locate_paths(call: &ResolvedCall, scope: Option<&Scope>) -> Result<Vec<JudgedPath>, ToolError> {
+    let mut paths = Vec::new();
+    for touch in &call.touches {
+        let (text, edits) = match touch {
+            Touch::Read(text) | Touch::Run { directory: Some(text), .. } => (text, false),
+            Touch::Edit(text) => (text, true),
+            _ => continue,
+        };
+        let Some(scope) = scope else {
+            return Err(ToolError::Execution("there is no workspace for this call".to_owned()));
+        };
+        paths.push(JudgedPath { located: resolve(scope, text)?, edits });
+    }
+    Ok(paths)
+}
+
+fn resolve(scope: &Scope, text: &str) -> Result<Located, ToolError> {
+    scope.workspace.resolve(&scope.directory, text).map_err(|error| ToolError::Execution(error.to_string()))
+}
+
+/// Everything that an allow covers; whatever of it changes, the allow no longer fits.
+fn digest(
+    call: &ResolvedCall,
+    paths: &[JudgedPath],
+    preview: &Preview,
+    directory: &str,
+    sandbox: &str,
+) -> Digest {
+    use std::os::unix::ffi::OsStrExt as _;
+    let arguments = call.argument_text();
+    let mut fields: Vec<&[u8]> =
+        vec![call.tool_name.as_bytes(), arguments.as_bytes(), directory.as_bytes(), sandbox.as_bytes()];
+    for path in paths {
+        fields.push(if path.edits { b"edit" } else { b"read" });
+        fields.push(path.located.real.as_os_str().as_bytes());
+    }
+    for (path, hash) in &preview.files {
+        fields.push(path.as_os_str().as_bytes());
+        fields.push(hash.as_ref().map_or(&[], |hash| hash.as_bytes().as_slice()));
+    }
+    Digest::of_fields(fields)
+}
+
+/// One line for a person: the command where there is one, else name and arguments.
+fn display(call: &ResolvedCall) -> String {
+    let command = call.touches.iter().find_map(|touch| match touch {
+        Touch::Run { command, .. } => Some(command.as_str()),
+        _ => None,
+    });
+    match command {
+        Some(command) => visible::clipped(command, DISPLAY_MAX),
+        None => visible::clipped(&format!("{} {}", call.tool_name, call.argument_text()), DISPLAY_MAX),
+    }
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

@@ -1,0 +1,160 @@
+//! Where the paths of a command lead on the disk.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use globset::GlobBuilder;
+
+use super::checker::PermissionRequest;
+use super::shell::{CommandAnalysis, WordPath};
+use super::subject::{OnDisk, Place, SubjectPath};
+use crate::workspace::{FileKind, Workspace, WorkspaceError};
+
+/// Most paths of one command that are looked up; where there are more, it is not known where they lead.
+const MAX_WORDS: usize = 1024;
+/// Most names that are held against the patterns of one command.
+const MAX_NAMES: usize = 20_000;
+/// The longest name of a file that Linux takes, in bytes.
+const MAX_NAME_BYTES: usize = 255;
+
+/// Resolves an understood command's operands, and every word that may be a path.
+pub(super) fn of_command(
+    analysis: &CommandAnalysis,
+    request: &PermissionRequest<'_>,
+    place: &Place,
+) -> (Vec<SubjectPath>, OnDisk) {
+    let (Some(scope), Some(directory)) = (request.scope, request.directory) else {
+        return (Vec::new(), OnDisk::default());
+    };
+    let mut operands = Vec::new();
+    let mut on_disk = OnDisk::on_paper();
+    for operand in analysis.operands() {
+        // The kernel takes a long path where the way to it is not counted, so a failure proves nothing.
+        match scope.workspace.locate(directory, Path::new(&operand.path)) {
+            Ok(located) => operands.push(SubjectPath {
+                requested: located.requested,
+                real: located.real,
+                access: operand.access,
+                inside: located.inside,
+            }),
+            Err(_) => on_disk.operands_located = false,
+        }
+    }
+    let words = analysis.word_paths(place);
+    let distinct: HashSet<&PathBuf> = words.iter().map(|word| &word.written).collect();
+    if distinct.len() > MAX_WORDS {
+        on_disk.words_located = false;
+    }
+    let patterns = analysis.understood().is_none();
+    let hidden = analysis.text().contains("dotglob");
+    let mut names = MAX_NAMES;
+    for word in words.into_iter().take(MAX_WORDS) {
+        if patterns && is_pattern(word.written.as_os_str()) {
+            let Ok(paths) = expanded(&word.written, hidden, &mut names) else {
+                on_disk.words_located = false;
+                continue;
+            };
+            if on_disk.may_lead.len() + paths.len() > MAX_WORDS {
+                on_disk.words_located = false;
+                continue;
+            }
+            for written in paths {
+                let word = WordPath { path: place.resolve(&written), written, ..word.clone() };
+                match lead(&scope.workspace, directory, &word) {
+                    Ok(lead) => on_disk.may_lead.extend(lead),
+                    Err(Lost) => on_disk.words_located = false,
+                }
+                on_disk.may_lead.push(word);
+            }
+            continue;
+        }
+        match lead(&scope.workspace, directory, &word) {
+            Ok(lead) => on_disk.leads.extend(lead),
+            Err(Lost) => on_disk.words_located = false,
+        }
+    }
+    (operands, on_disk)
+}
+
+fn is_pattern(name: &OsStr) -> bool {
+    name.as_bytes().iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'))
+}
+
+/// The paths that a pattern of names stands for. At most `left` names are looked at, for all patterns together.
+fn expanded(pattern: &Path, hidden: bool, left: &mut usize) -> Result<Vec<PathBuf>, Lost> {
+    let mut paths = vec![PathBuf::from("/")];
+    for part in pattern.components() {
+        if !is_pattern(part.as_os_str()) {
+            push_to_all(&mut paths, part.as_os_str());
+            continue;
+        }
+        let text = part.as_os_str().to_str().ok_or(Lost)?;
+        let Ok(glob) = GlobBuilder::new(text).build() else {
+            // The shell takes an unfinished bracket as it is, and goes on beyond a slash in braces.
+            if text.contains('{') {
+                return Err(Lost);
+            }
+            push_to_all(&mut paths, part.as_os_str());
+            continue;
+        };
+        let (matcher, dotted) = (glob.compile_matcher(), hidden || text.starts_with(['.', '{']));
+        let mut found = Vec::new();
+        for path in &paths {
+            let Ok(entries) = std::fs::read_dir(path) else { continue };
+            for entry in entries.flatten() {
+                *left = left.checked_sub(1).ok_or(Lost)?;
+                let name = entry.file_name();
+                if (dotted || !name.as_bytes().starts_with(b".")) && matcher.is_match(&name) {
+                    found.push(path.join(name));
+                }
+            }
+        }
+        if found.len() > MAX_WORDS {
+            return Err(Lost);
+        }
+        paths = found;
+    }
+    Ok(paths)
+}
+
+fn push_to_all(paths: &mut [PathBuf], part: &OsStr) {
+    for path in paths {
+        path.push(part);
+    }
+}
+
+/// It is not known where a word leads.
+struct Lost;
+
+/// Where the word leads, when it says more than its spelling.
+fn lead(workspace: &Workspace, directory: &Path, word: &WordPath) -> Result<Option<WordPath>, Lost> {
+    // Without `.` and doubled slashes, which change nothing but the length.
+    let short: PathBuf = word.written.components().filter(|c| *c != Component::CurDir).collect();
+    let located = match workspace.locate(directory, &short) {
+        Ok(located) => located,
+        Err(error) if is_no_path(&error, &short) => return Ok(None),
+        Err(_) => return Err(Lost),
+    };
+    let is_directory = located.kind == Some(FileKind::Directory);
+    if located.real == word.path && is_directory == word.directory {
+        return Ok(None);
+    }
+    let path = located.real;
+    Ok(Some(WordPath { path, directory: is_directory, ..word.clone() }))
+}
+
+/// Whether the kernel, too, finds nothing there.
+fn is_no_path(error: &WorkspaceError, path: &Path) -> bool {
+    match error {
+        WorkspaceError::PathTooLong => {
+            path.components().any(|c| c.as_os_str().as_bytes().len() > MAX_NAME_BYTES)
+        }
+        WorkspaceError::NulInPath
+        | WorkspaceError::EmptyPath
+        | WorkspaceError::SymlinkLoop { .. }
+        | WorkspaceError::NotADirectory { .. } => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,41 @@
+//! Permission: rules in, call in, verdict out; people asked; and the only way to a tool.
+
+mod approvals;
+mod breaker;
+mod call;
+mod checker;
+pub mod command;
+mod command_pattern;
+mod configured;
+mod descent;
+mod desk;
+pub mod example;
+mod gate;
+pub mod host;
+pub mod known;
+mod lexical;
+mod literal;
+mod located;
+pub mod offer;
+mod path_pattern;
+pub mod policy;
+mod programs;
+mod protected;
+pub mod rule;
+mod rule_list;
+mod scan;
+mod scope;
+pub mod shell;
+pub mod subject;
+pub mod verdict;
+
+pub use approvals::{Expiry, StoreDesk};
+pub use call::{NothingToPreview, Preview, Previewer, ResolvedCall, Touch};
+pub use checker::{
+    AllowAll, Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
+    ReadOnlyInside,
+};
+pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
+pub use desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, ProxyError, Standing, Start};
+pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
+pub use scope::{Admission, Artifact, Scope, WorkingDirectory};

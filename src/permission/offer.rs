@@ -1,0 +1,123 @@
+//! What a person may grant beyond one call: only what can be said in a rule, and no more than was seen.
+
+use std::borrow::Cow;
+
+use super::command::{self, ProgramKind};
+use super::host::Host;
+use super::path_pattern;
+use super::rule::{Rule, Spec, ToolPattern};
+use super::subject::{Access, Class, Subject, SubjectPath};
+use super::verdict::{By, Decision, Verdict};
+use crate::domain::approval::{Offer, Scope};
+use crate::domain::visible;
+
+/// What may be granted for a call that is asked about. `confined`: every program runs within the floor or a
+/// sandbox. Empty for a call that is not asked about.
+pub fn offers_for(subject: &Subject<'_>, verdict: &Verdict, confined: bool) -> Vec<Offer> {
+    let Decision::Ask { forced } = verdict.decision else { return Vec::new() };
+    let mut offers = vec![Offer { scope: Scope::Once, pattern: None }];
+    // A rule that asks comes before grants: one would change nothing.
+    if forced || verdict.reason.by == By::Rule {
+        return offers;
+    }
+    for pattern in patterns(subject, confined) {
+        for scope in [Scope::Session, Scope::Always] {
+            offers.push(Offer { scope, pattern: Some(pattern.clone()) });
+        }
+    }
+    offers
+}
+
+/// Whether a rule that an agent asks for (`request_permissions`) is of a form that would be offered for some
+/// call: one command, one file, one host, one tool of others.
+pub fn may_be_granted(rule: &Rule, confined: bool) -> bool {
+    match (&rule.tool, &rule.spec) {
+        (ToolPattern::Exact(name), Spec::Absent) => name.starts_with("mcp__"),
+        (_, Spec::Command(pattern)) if rule.is_for_bash() => {
+            pattern.exact_words().is_some_and(|words| bash(&words, confined).is_some())
+        }
+        (_, Spec::Path(pattern)) => {
+            rule.guard().is_some() && pattern.is_literal() && !pattern.is_impossible()
+        }
+        (ToolPattern::Exact(name), Spec::Domain(_)) => {
+            let host = rule.as_str().trim_start_matches(name.as_str()).trim_start_matches("(domain:");
+            !host.contains('*')
+        }
+        _ => false,
+    }
+}
+
+fn patterns(subject: &Subject<'_>, confined: bool) -> Vec<String> {
+    match subject.class {
+        Class::Foreign => vec![subject.tool.to_owned()],
+        Class::Network => match subject.hosts.as_slice() {
+            [Host::Name(name)] if subject.paths.is_empty() => {
+                vec![format!("{}(domain:{name})", subject.tool)]
+            }
+            _ => Vec::new(),
+        },
+        Class::Run if subject.tool == "Bash" => {
+            let simple = subject.command.as_ref().and_then(|c| c.understood());
+            simple.and_then(|s| bash(&s.words, confined)).into_iter().collect()
+        }
+        Class::ReadInside | Class::EditInside | Class::Outside if subject.command.is_none() => {
+            match subject.paths.as_slice() {
+                [only] => file(only, subject).into_iter().collect(),
+                _ => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
+    }
+    .into_iter()
+    .filter(|pattern| {
+        // What a person cannot see as it is cannot be granted.
+        visible::one_line(pattern) == *pattern
+            && Rule::parse(pattern).is_ok_and(|rule| rule.as_str() == pattern)
+    })
+    .collect()
+}
+
+/// The rule for this very command, when one can be offered.
+fn bash(words: &[String], confined: bool) -> Option<String> {
+    let program = words.first()?;
+    let offerable = match command::kind(program) {
+        ProgramKind::Carrier | ProgramKind::Interpreter => false,
+        ProgramKind::RunsWorkspace => confined && !program.contains('/'),
+        ProgramKind::Listed => true,
+        // It may run the workspace's code for all that is known.
+        ProgramKind::Other => (confined && !program.contains('/')) || command::is_inert(words),
+    };
+    let quoted = words.iter().map(|word| quoted(word)).collect::<Option<Vec<_>>>()?;
+    offerable.then(|| format!("Bash({})", quoted.join(" ")))
+}
+
+/// A word as a pattern spells it for itself alone; none for what a pattern cannot say.
+fn quoted(word: &str) -> Option<Cow<'_, str>> {
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',')
+    };
+    if !word.is_empty() && word.chars().all(plain) {
+        return Some(Cow::Borrowed(word));
+    }
+    let sayable = !word.contains(|c: char| matches!(c, '\'' | '*' | '\\') || c.is_control());
+    sayable.then(|| Cow::Owned(format!("'{word}'")))
+}
+
+fn file(path: &SubjectPath, subject: &Subject<'_>) -> Option<String> {
+    let [requested, real] = path.spellings(&subject.place);
+    if requested != real {
+        return None;
+    }
+    let tool = match path.access {
+        Access::Read => "Read",
+        Access::Edit => "Edit",
+    };
+    let text = match real.strip_prefix(&subject.place.workspace) {
+        Ok(inner) if !inner.as_os_str().is_empty() => format!("./{}", path_pattern::escape(inner.to_str()?)),
+        _ => path_pattern::escape(real.to_str()?),
+    };
+    (text != "/").then(|| format!("{tool}({text})"))
+}
+
+#[cfg(test)]
+mod tests;

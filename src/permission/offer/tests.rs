@@ -1,0 +1,166 @@
+//! What is offered, and that it covers the call it was offered for.
+
+use proptest::prelude::*;
+
+use super::super::example;
+use super::super::policy::{Circumstances, Policy, RuleSet, SourcedRule};
+use super::super::subject::Place;
+use super::*;
+use crate::domain::session::PermissionMode;
+
+fn place() -> Place {
+    Place { workspace: "/ws".into(), home: Some("/home/u".into()), cwd: "/ws".into() }
+}
+
+fn around(grants: &[Rule], confined: bool) -> Circumstances<'_> {
+    Circumstances { mode: PermissionMode::Default, bypass: false, someone_there: true, confined, grants }
+}
+
+fn offered(policy: &Policy, call: &str, confined: bool) -> Vec<String> {
+    let subject = example::subject(call, &place()).unwrap();
+    let verdict = policy.judge(&subject, &around(&[], confined));
+    let offers = offers_for(&subject, &verdict, confined);
+    assert!(offers.iter().filter(|o| o.pattern.is_some()).count() % 2 == 0);
+    let mut patterns: Vec<String> = offers.into_iter().filter_map(|o| o.pattern).collect();
+    patterns.dedup();
+    patterns
+}
+
+#[test]
+fn offers_say_no_more_than_was_seen() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    for (call, confined, want) in [
+        ("Bash(cargo test --all)", true, &["Bash(cargo test --all)"][..]),
+        ("Bash(cargo test)", false, &[]),
+        ("Bash(git push origin main)", true, &["Bash(git push origin main)"]),
+        ("Bash(git commit -m x)", true, &["Bash(git commit -m x)"]),
+        ("Bash(mkdir -p a/b)", false, &["Bash(mkdir -p a/b)"]),
+        ("Bash(terraform-like plan)", true, &["Bash(terraform-like plan)"]),
+        ("Bash(terraform-like plan)", false, &[]),
+        ("Bash(sh ./run.sh)", true, &[]),
+        ("Bash(python3 -c x)", true, &[]),
+        ("Bash(python3 x.py)", true, &[]),
+        ("Bash(./x.sh)", true, &[]),
+        ("Bash(env ls)", true, &[]),
+        ("Bash(xargs ls)", true, &[]),
+        ("Bash(mkdir 'a b')", true, &["Bash(mkdir 'a b')"]),
+        ("Bash(git commit -m \"it is (done); $\" --allow-empty '')", true, &[]),
+        (
+            "Bash(git commit -m \"it is (done);\" --allow-empty '')",
+            true,
+            &["Bash(git commit -m 'it is (done);' --allow-empty '')"],
+        ),
+        ("Bash(mkdir \"it's\")", true, &[]),
+        ("Bash(mkdir '*')", true, &[]),
+        ("Bash(mkdir 'a                    b')", true, &[]),
+        ("Edit(a\u{202e}b)", true, &[]),
+        ("Bash(a | b)", true, &[]),
+        ("Edit(src/a.rs)", true, &["Edit(./src/a.rs)"]),
+        ("Edit(a)", true, &["Edit(./a)"]),
+        ("Edit(a[1].rs)", true, &["Edit(./a\\[1\\].rs)"]),
+        ("Read(/etc/x)", true, &["Read(/etc/x)"]),
+        ("WebFetch(https://docs.rs/x)", true, &["WebFetch(domain:docs.rs)"]),
+        ("WebFetch(http://10.0.0.1)", true, &[]),
+        ("mcp__a__b", true, &["mcp__a__b"]),
+        ("BashInput(y)", true, &[]),
+        ("Edit(.git/config)", true, &[]),
+        ("Bash(rm -rf /)", true, &[]),
+        ("Read(a)", true, &[]),
+    ] {
+        assert_eq!(offered(&policy, call, confined), want, "{call}");
+    }
+}
+
+#[test]
+fn where_a_rule_asks_only_this_call_can_be_allowed() {
+    let rule = |text| vec![SourcedRule { rule: Rule::parse(text).unwrap(), source: String::new() }];
+    for rules in [
+        RuleSet { ask: rule("Bash(mkdir *)"), ..RuleSet::default() },
+        RuleSet { always_ask: rule("Bash(mkdir *)"), ..RuleSet::default() },
+    ] {
+        let policy = Policy::compile(rules, &[]).unwrap();
+        assert!(offered(&policy, "Bash(mkdir x)", true).is_empty());
+        let subject = example::subject("Bash(mkdir x)", &place()).unwrap();
+        let verdict = policy.judge(&subject, &around(&[], true));
+        assert_eq!(offers_for(&subject, &verdict, true), [Offer { scope: Scope::Once, pattern: None }]);
+    }
+    let denied = Policy::compile(RuleSet { deny: rule("Bash"), ..RuleSet::default() }, &[]).unwrap();
+    let subject = example::subject("Bash(mkdir x)", &place()).unwrap();
+    let verdict = denied.judge(&subject, &around(&[], true));
+    assert_eq!(offers_for(&subject, &verdict, true), []);
+}
+
+#[test]
+fn agents_can_ask_only_for_what_would_be_offered() {
+    for (rule, confined, want) in [
+        ("Bash(cargo test *)", true, false),
+        ("Bash(cargo test --all)", true, true),
+        ("Bash(mkdir 'a b')", false, true),
+        ("Bash(cargo test --all)", false, false),
+        ("Bash(cargo *)", true, false),
+        ("Bash(mkdir x)", false, true),
+        ("Bash(*)", true, false),
+        ("Bash", true, false),
+        ("Bash(env ls)", true, false),
+        ("Bash(python3 *)", true, false),
+        ("Bash(ls*)", true, false),
+        ("Edit(./a)", true, true),
+        ("Edit(**)", true, false),
+        ("Edit(src/)", true, false),
+        ("Edit", true, false),
+        ("Grep(a)", true, false),
+        ("WebFetch(domain:docs.rs)", true, true),
+        ("WebFetch(domain:*)", true, false),
+        ("WebFetch(domain:*.rs)", true, false),
+        ("mcp__a__b", true, true),
+        ("mcp__a__*", true, false),
+        ("mcp__a", true, false),
+        ("*", true, false),
+    ] {
+        assert_eq!(may_be_granted(&Rule::parse(rule).unwrap(), confined), want, "{rule}");
+    }
+}
+
+#[test]
+fn a_quoted_grant_covers_that_command_alone() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    let grants = [Rule::parse("Bash(mkdir 'a b')").unwrap()];
+    for (command, want) in [
+        ("mkdir 'a b'", true),
+        ("mkdir \"a b\"", true),
+        ("mkdir a b", false),
+        ("mkdir \\'a b\\'", false),
+        ("mkdir 'a b' c", false),
+        ("mkdir 'a  b'", false),
+    ] {
+        let call = format!("Bash({command})");
+        let subject = example::subject(&call, &place()).unwrap();
+        let got = policy.judge(&subject, &around(&grants, true));
+        assert_eq!(got.decision == Decision::Allow, want, "{command}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_offer_parses_may_be_granted_and_covers_its_call(
+        call in prop_oneof![
+            "Bash\\((cargo (test|build)|git (push|log|commit)|mkdir|touch|cp|go test)( [a-z0-9./=:@*\\[-]{1,8}){0,3}\\)",
+            "(Edit|Write|Read|Grep)\\([/]?[a-z.*\\[\\]{}!?,~ #()-]{1,12}(/[a-z.*\\[]{1,6}){0,2}\\)",
+            "WebFetch\\(https://[a-z]{1,5}(\\.[a-z]{2,5}){0,3}/x\\)",
+            "mcp__[a-z]{1,4}__[a-z_]{1,6}",
+        ],
+        confined: bool,
+    ) {
+        let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+        let subject = example::subject(&call, &place()).unwrap();
+        let verdict = policy.judge(&subject, &around(&[], confined));
+        for offer in offers_for(&subject, &verdict, confined) {
+            let Some(pattern) = offer.pattern else { continue };
+            let rule = Rule::parse(&pattern).unwrap();
+            prop_assert!(may_be_granted(&rule, confined), "{}", pattern);
+            let grants = [rule];
+            let again = policy.judge(&subject, &around(&grants, confined));
+            prop_assert_eq!(again.decision, Decision::Allow, "{} for {}: {}", pattern, call, again.reason.text);
+        }
+    }
+}

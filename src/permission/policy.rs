@@ -1,0 +1,378 @@
+//! The verdict over a call: rules in, call in, verdict out. No clock, no file, no network.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::breaker;
+use super::path_pattern::{PathPatternError, Reach};
+use super::protected;
+use super::rule::Rule;
+pub use super::rule_list::SourcedRule;
+use super::rule_list::{RuleList, grant_covers};
+use super::shell::WordPath;
+use super::subject::{Access, Class, Place, Subject, SubjectPath};
+use super::verdict::{By, Decision, Reason, Verdict};
+use crate::domain::session::PermissionMode;
+
+/// Everything that a policy is made of.
+#[derive(Debug, Clone, Default)]
+pub struct RuleSet {
+    /// Calls that never run.
+    pub deny: Vec<SourcedRule>,
+    /// Calls that are asked about, but for sessions in bypass.
+    pub ask: Vec<SourcedRule>,
+    /// Calls that run.
+    pub allow: Vec<SourcedRule>,
+    /// Calls that are asked about in every session.
+    pub always_ask: Vec<SourcedRule>,
+    /// Toolgate's own data and config, absolute and resolved: nothing gets at them.
+    pub own_paths: Vec<PathBuf>,
+    /// Directories that `rm -r` may not remove unasked, beside the workspace, the home and the root.
+    pub roots: Vec<PathBuf>,
+}
+
+/// Why rules do not make a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PolicyError {
+    /// `*` or `mcp__*` where it would widen.
+    #[error("{source_text}: `{rule}` can stand only in deny, ask and always_ask")]
+    TooWide {
+        /// Where the rule stands.
+        source_text: String,
+        /// The rule.
+        rule: String,
+    },
+    /// The patterns do not compile together.
+    #[error(transparent)]
+    Paths(#[from] PathPatternError),
+}
+
+/// A rule that is valid, but most likely not what was meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleWarning {
+    /// Where the rule stands.
+    pub source: String,
+    /// The rule.
+    pub rule: String,
+    /// What is odd about it.
+    pub text: String,
+}
+
+/// What the world around a call says.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// The session's mode.
+    pub mode: PermissionMode,
+    /// The session runs everything that is not held back.
+    pub bypass: bool,
+    /// Someone can answer.
+    pub someone_there: bool,
+    /// Every program runs within the floor or a sandbox.
+    pub confined: bool,
+    /// Rules that people granted and that hold for this call's session.
+    pub grants: &'a [Rule],
+}
+
+/// Compiled rules.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    deny: RuleList,
+    ask: RuleList,
+    allow: RuleList,
+    always_ask: RuleList,
+    own_paths: Vec<PathBuf>,
+    roots: Vec<PathBuf>,
+    warnings: Vec<RuleWarning>,
+    /// Deny or always_ask speak of Bash: what is not understood might be meant.
+    guards_bash: bool,
+}
+
+impl Policy {
+    /// Compiles rules; `known_tools` are the names that no warning is due for.
+    pub fn compile(rules: RuleSet, known_tools: &[&str]) -> Result<Self, PolicyError> {
+        if let Some(wide) = rules.allow.iter().find(|r| r.rule.only_narrows()) {
+            return Err(PolicyError::TooWide {
+                source_text: wide.source.clone(),
+                rule: wide.rule.to_string(),
+            });
+        }
+        let mut warnings = Vec::new();
+        for (list, is_allow) in
+            [(&rules.deny, false), (&rules.ask, false), (&rules.allow, true), (&rules.always_ask, false)]
+        {
+            warnings.extend(list.iter().filter_map(|r| {
+                let text = r.rule.doubts(known_tools, is_allow)?;
+                Some(RuleWarning { source: r.source.clone(), rule: r.rule.to_string(), text })
+            }));
+        }
+        let deny = RuleList::compile(rules.deny, Reach::Wide)?;
+        let always_ask = RuleList::compile(rules.always_ask, Reach::Wide)?;
+        Ok(Self {
+            guards_bash: deny.mentions_bash() || always_ask.mentions_bash(),
+            deny,
+            always_ask,
+            ask: RuleList::compile(rules.ask, Reach::Wide)?,
+            allow: RuleList::compile(rules.allow, Reach::Plain)?,
+            own_paths: rules.own_paths,
+            roots: rules.roots,
+            warnings,
+        })
+    }
+
+    /// Rules that are valid, but most likely not what was meant.
+    pub fn warnings(&self) -> &[RuleWarning] {
+        &self.warnings
+    }
+
+    /// Judges one call. Deny, plan, always_ask, bypass, ask, allow and grants, then what is usual for the class:
+    /// the first of them that speaks decides, and a question that nobody can answer is a denial.
+    pub fn judge(&self, subject: &Subject<'_>, circumstances: &Circumstances<'_>) -> Verdict {
+        let words = word_paths(subject);
+        if let Some(reason) = self.denied(subject, &words) {
+            return Verdict { decision: Decision::Deny, reason };
+        }
+        if circumstances.mode == PermissionMode::Plan && !fits_plan(subject) {
+            let text =
+                format!("the session only plans: {} is not part of that", class_of(subject).describe());
+            return Verdict { decision: Decision::Deny, reason: Reason::new(By::Mode, text) };
+        }
+        if let Some(reason) = self.forced(subject, &words) {
+            return asks(true, reason, circumstances);
+        }
+        if circumstances.bypass {
+            let reason = Reason::new(By::Bypass, "the session runs everything that is not held back");
+            return Verdict { decision: Decision::Allow, reason };
+        }
+        let asked = if subject.class == Class::SessionOnly {
+            self.ask.named(subject)
+        } else {
+            self.ask.matches_any(subject, &words, false)
+        };
+        if let Some(rule) = asked {
+            return asks(false, by_rule("asked about by", rule), circumstances);
+        }
+        if let Some(reason) = self.allowed(subject, circumstances) {
+            return Verdict { decision: Decision::Allow, reason };
+        }
+        let usual = class_of(subject).describe();
+        if self.is_usual(subject, circumstances.mode) {
+            let reason = Reason::new(By::Class, format!("{usual}: runs without asking"));
+            return Verdict { decision: Decision::Allow, reason };
+        }
+        let not_understood = subject.command.as_ref().is_some_and(|c| c.understood().is_none());
+        let reason = if not_understood {
+            Reason::new(By::NotUnderstood, "the command is not understood to its last word")
+        } else {
+            Reason::new(By::Class, format!("{usual}: asks unless a rule allows it"))
+        };
+        asks(false, reason, circumstances)
+    }
+
+    /// Why the call has to be confirmed in every session, under bypass too; `None` when it has not.
+    pub fn requires_forced_confirmation(&self, subject: &Subject<'_>) -> Option<Reason> {
+        self.forced(subject, &word_paths(subject))
+    }
+
+    /// Whether listings and searches must not show `path` (absolute, resolved): a deny rule for reading covers
+    /// it or a directory above it, or it is Toolgate's own.
+    pub fn hides(&self, path: &Path, place: &Place) -> bool {
+        let path = place.resolve(path);
+        protected::is_own(&path, &self.own_paths) || self.deny.read_guard(&path, place).is_some()
+    }
+
+    fn denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
+        let own = |path: &Path| protected::is_own(path, &self.own_paths);
+        let touches_own = subject.paths.iter().any(|p| p.spellings(&subject.place).iter().any(|s| own(s)))
+            || words.iter().any(|w| own(&w.path));
+        if touches_own {
+            return Some(Reason::new(By::Protection, "Toolgate's own data and config are out of reach"));
+        }
+        self.deny.matches_any(subject, words, true).map(|rule| by_rule("denied by", rule))
+    }
+
+    /// Everything that asks in every session.
+    fn forced(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
+        if subject.class == Class::SessionOnly {
+            return self.always_ask.named(subject).map(|rule| by_rule("always asked about by", rule));
+        }
+        if let Some(rule) = self.always_ask.matches_any(subject, words, false) {
+            return Some(by_rule("always asked about by", rule));
+        }
+        if let Some(name) = changes_protected(subject, words) {
+            let text = format!("it may change {name}, which other programs obey");
+            return Some(Reason::new(By::Protection, text));
+        }
+        let command = subject.command.as_ref()?;
+        if let Some(target) = breaker::removed(command.segments(), &subject.place, &self.roots) {
+            return Some(Reason::new(
+                By::Protection,
+                format!("it would remove {target} with all that is in it"),
+            ));
+        }
+        if let Some(reason) = self.might_reach_denied(subject, words) {
+            return Some(reason);
+        }
+        let typed_freely = subject.tool == "BashInput" && self.allow.outright(subject).is_some();
+        if self.guards_bash && command.understood().is_none() && !typed_freely {
+            let text =
+                "the command is not understood, and rules that hold in every session speak of commands";
+            return Some(Reason::new(By::NotUnderstood, text));
+        }
+        None
+    }
+
+    /// A command whose words do not say all that it reads or changes, where path rules hold in every session.
+    fn might_reach_denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
+        let command = subject.command.as_ref()?;
+        let located = subject.on_disk.operands_located && subject.on_disk.words_located;
+        let text = if !located && (self.deny.guards_paths() || self.always_ask.guards_paths()) {
+            "it is not known where a path in it leads, and rules that hold in every session speak of paths"
+        } else if self.deny.guards_reads() && command.descends() {
+            "it reads what lies beneath a directory, and what may not be read may be there"
+        } else if words
+            .iter()
+            .any(|w| w.directory && w.descends && self.deny.reaches_beneath(w, &subject.place))
+        {
+            "it is given a directory in which there may be what a rule denies"
+        } else if [&self.deny, &self.always_ask]
+            .iter()
+            .any(|list| list.any_word(&subject.place, &subject.on_disk.may_lead).is_some())
+        {
+            "a pattern in it matches a path that a rule speaks of"
+        } else {
+            return None;
+        };
+        Some(Reason::new(By::Protection, text))
+    }
+
+    /// Whether a rule or grant may speak for a command where it starts: in the workspace, or in a directory that
+    /// a rule lets be changed.
+    fn may_start_there(&self, subject: &Subject<'_>) -> bool {
+        let place = &subject.place;
+        place.cwd.starts_with(&place.workspace)
+            || subject.paths.iter().filter(|path| path.real == place.cwd).any(|path| {
+                let changed = SubjectPath { access: Access::Edit, ..path.clone() };
+                self.allow.allows_path("Edit", &changed, place).is_some()
+            })
+    }
+
+    fn allowed(&self, subject: &Subject<'_>, circumstances: &Circumstances<'_>) -> Option<Reason> {
+        if subject.command.is_some() && !subject.on_disk.operands_located {
+            return None;
+        }
+        let confined = circumstances.confined;
+        let hides = self.deny.guards_reads();
+        if let Some(rule) = self.allow.outright(subject) {
+            return Some(by_rule("allowed by", rule));
+        }
+        if subject.command.is_some() && !self.may_start_there(subject) {
+            return None;
+        }
+        let rule = match &subject.command {
+            Some(command) if subject.tool == "Bash" => self.allow.allows_command(command, confined, hides),
+            Some(_) => None,
+            None if subject.paths.is_empty() => self.allow.allows_hosts(subject),
+            None => self.allows_paths(subject, circumstances.mode),
+        };
+        if let Some(rule) = rule {
+            return Some(by_rule("allowed by", rule));
+        }
+        let grant = circumstances.grants.iter().find(|g| grant_covers(g, subject, confined, hides))?;
+        let text = format!("granted before: `{grant}`");
+        Some(Reason { text, rule: Some(grant.to_string()), by: By::Grant })
+    }
+
+    /// Each path is covered by a rule or usual, and at least one by a rule.
+    fn allows_paths(&self, subject: &Subject<'_>, mode: PermissionMode) -> Option<&SourcedRule> {
+        if !subject.hosts.is_empty() {
+            return None;
+        }
+        let mut found = None;
+        for path in &subject.paths {
+            match self.allow.allows_path(subject.tool, path, &subject.place) {
+                Some(rule) => found = Some(rule),
+                None if is_usual_path(path, mode) => {}
+                None => return None,
+            }
+        }
+        found
+    }
+
+    /// Whether the mode lets calls of this kind run when no rule speaks of them.
+    fn is_usual(&self, subject: &Subject<'_>, mode: PermissionMode) -> bool {
+        match class_of(subject) {
+            Class::SessionOnly | Class::ReadInside => true,
+            Class::EditInside => !subject.paths.is_empty() && mode == PermissionMode::AcceptEdits,
+            Class::Run => subject.tool == "Bash" && self.is_harmless_command(subject),
+            Class::Outside | Class::Network | Class::Foreign => false,
+        }
+    }
+
+    /// A known read-only command, whose operands the gate resolved into the workspace.
+    fn is_harmless_command(&self, subject: &Subject<'_>) -> bool {
+        let known = subject.command.as_ref().and_then(|c| c.understood()).and_then(|s| s.known.as_ref());
+        known.is_some_and(|known| {
+            subject.on_disk.operands_located
+                && subject.paths.iter().all(|p| p.inside && p.access == Access::Read)
+                && !(known.recursive && self.deny.guards_reads())
+        })
+    }
+}
+
+/// The class, made worse by what the paths say.
+fn class_of(subject: &Subject<'_>) -> Class {
+    match subject.class {
+        Class::ReadInside | Class::EditInside if subject.paths.iter().any(|p| !p.inside) => Class::Outside,
+        Class::ReadInside if subject.paths.iter().any(|p| p.access == Access::Edit) => Class::EditInside,
+        class => class,
+    }
+}
+
+fn fits_plan(subject: &Subject<'_>) -> bool {
+    matches!(class_of(subject), Class::SessionOnly | Class::ReadInside)
+}
+
+fn is_usual_path(path: &SubjectPath, mode: PermissionMode) -> bool {
+    path.inside && (path.access == Access::Read || mode == PermissionMode::AcceptEdits)
+}
+
+fn word_paths(subject: &Subject<'_>) -> Vec<WordPath> {
+    let mut words = subject.command.as_ref().map(|c| c.word_paths(&subject.place)).unwrap_or_default();
+    words.extend(subject.on_disk.leads.iter().cloned());
+    words
+}
+
+fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'static str> {
+    let place = &subject.place;
+    let edited = subject.paths.iter().filter(|p| p.access == Access::Edit);
+    edited.flat_map(|p| p.spellings(place)).find_map(|p| protected::protected_name(&p, place)).or_else(|| {
+        words
+            .iter()
+            .chain(&subject.on_disk.may_lead)
+            .filter(|w| w.may_edit)
+            .find_map(|w| protected::protected_name(&w.path, place))
+    })
+}
+
+fn by_rule(what: &str, rule: &SourcedRule) -> Reason {
+    let text = format!("{what} `{}` ({})", rule.rule, rule.source);
+    Reason { text, rule: Some(rule.rule.to_string()), by: By::Rule }
+}
+
+/// A question, or the denial that it becomes where nobody answers.
+fn asks(forced: bool, reason: Reason, circumstances: &Circumstances<'_>) -> Verdict {
+    let by = if circumstances.mode == PermissionMode::DontAsk {
+        By::Mode
+    } else if circumstances.someone_there {
+        return Verdict { decision: Decision::Ask { forced }, reason };
+    } else {
+        By::NoHuman
+    };
+    let why = if by == By::Mode { "the session does not ask" } else { "nobody is there to ask" };
+    let reason = Reason { text: format!("{}; {why}", reason.text), rule: reason.rule, by };
+    Verdict { decision: Decision::Deny, reason }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Tables of programs: what each does with its arguments. Names are separated by white space.
+//!
+//! The builtins are those of bash 5.2 (its manual, "Shell Builtin Commands"); options come from the manuals of
+//! the programs.
+
+/// Programs and builtins that run their arguments or their input, or can be made to. The builtins are those of
+/// bash 5.2 (its manual, "Shell Builtin Commands") that evaluate, source or assign: an assignment to `a[$(…)]`
+/// evaluates the subscript.
+pub(super) const CARRIERS: &[&str] = &[
+    // Builtins and keywords of bash.
+    ". source eval exec command builtin trap alias unalias set shopt enable export declare typeset",
+    "local readonly unset read mapfile readarray let test [ [[ printf getopts wait hash bind",
+    "complete compgen compopt fc history coproc time function if while until for case select ! {",
+    "return exit",
+    // Programs whose arguments are a command.
+    "env sudo doas su runuser setpriv capsh pkexec xargs parallel timeout nice ionice chrt taskset",
+    "nohup setsid setarch linux32 linux64 stdbuf unbuffer watch flock script unshare nsenter chroot",
+    "fakeroot bwrap firejail prlimit numactl systemd-run start-stop-daemon run-parts",
+    "dbus-run-session cgexec strace ltrace gdb lldb perf valgrind rlwrap expect tmux screen at batch",
+    "crontab entr watchexec fd fdfind direnv nix-shell nix npx bunx uvx pipx ssh sshpass socat nc",
+    "ncat busybox toybox multitime hyperfine chpst softlimit cpulimit choom chronic ts mispipe pee",
+    "sponge xvfb-run faketime proxychains torsocks ld.so ld-linux-x86-64.so ld-linux-aarch64.so",
+    "ld-linux.so rsync scp sftp git-shell",
+    // Programs whose arguments are a program text, and editors and pagers with a shell in them.
+    "awk gawk mawk nawk m4 dc ed ex vi vim view nvim emacs emacsclient nano less more man info tclsh",
+    "wish osascript sqlite3 psql mysql",
+];
+
+/// Interpreters: their first argument is a script, or an option with code behind it.
+pub(super) const INTERPRETERS: &[&str] = &[
+    "sh bash dash zsh ksh mksh fish ash csh tcsh rbash pwsh python pypy perl ruby node nodejs php",
+    "lua luajit rscript julia guile elixir erl escript groovy scala swift ocaml racket java tsx",
+    "ts-node",
+];
+
+/// Programs that obey files of the workspace.
+pub(super) const RUNS_WORKSPACE: &[&str] = &[
+    "git gh hg jj svn cargo rustc rustup npm pnpm yarn bun deno make gmake cmake ninja meson bazel",
+    "buck2 just task pytest tox nox pip uv poetry pipenv hatch ruff mypy pre-commit rake bundle gem",
+    "rspec gradle gradlew mvn ant sbt go dotnet mix rebar cabal stack dune zig jest vitest tsc",
+    "eslint prettier vite webpack composer phpunit ctest gcc cc clang docker podman buildah",
+    "docker-compose terraform ansible ansible-playbook helm kubectl vagrant nextest trunk",
+];
+
+/// Programs whose arguments are never run, so that a denied name among them is only text.
+pub(super) const INERT: &[&str] = &[
+    "cat head tail wc ls pwd stat file du df echo mkdir rmdir touch cp mv ln rm chmod grep egrep",
+    "fgrep cut tr uniq nl tac basename dirname realpath readlink true false cd diff cmp sleep date",
+    "which whoami id uname",
+];
+
+/// Subcommands of git whose arguments are never run.
+pub(super) const INERT_GIT: &[&str] = &["add commit status diff log show branch tag mv rm blame"];
+
+/// Programs of `INERT` that change what they name, or where what follows happens.
+pub(super) const WRITERS: &[&str] = &["mkdir rmdir touch cp mv ln rm chmod cd uniq"];
+
+/// Subcommands of git that a star may stand for, together with what follows them.
+pub(super) const PLAIN_GIT: &[&str] = &[
+    "add am apply blame branch checkout cherry-pick clean commit describe diff fetch log",
+    "ls-files merge merge-base mv pull push reflog remote reset restore rev-list rev-parse revert rm",
+    "shortlog show stash status switch tag version worktree",
+];
+
+/// Long options of programs that name a program to run or a file to write: never behind a star, nor shortened.
+pub(super) const RISKY_LONG: &[(&str, &str)] = &[
+    (
+        "git",
+        "exec exec-path upload-pack receive-pack ext-diff textconv open-files-in-pager output config \
+     config-env template separate-git-dir git-dir work-tree extcmd paginate strategy gpg-sign edit \
+     contents file",
+    ),
+    (
+        "tar",
+        "to-command checkpoint-action use-compress-program rsh-command rmt-command info-script \
+     new-volume-script files-from absolute-names",
+    ),
+    ("zip", "unzip-command"),
+    ("split", "filter"),
+    ("install", "strip-program"),
+    ("curl", "config output output-dir remote-name"),
+    ("wget", "execute config use-askpass output-document input-file"),
+    ("cargo", "config"),
+    ("make", "eval file makefile directory include-dir"),
+    ("gmake", "eval file makefile directory include-dir"),
+    ("npm", "script-shell node-options prefix userconfig globalconfig call"),
+    ("pnpm", "script-shell node-options prefix config"),
+    ("pandoc", "filter lua-filter defaults"),
+];
+
+/// Short options of the same kind.
+pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
+    ("git", "cOx"),
+    ("tar", "IFTP"),
+    ("zip", "T"),
+    ("curl", "KoO"),
+    ("wget", "eOi"),
+    ("cargo", "Z"),
+    ("make", "fCIE"),
+    ("gmake", "fCIE"),
+    ("cmake", "EP"),
+    ("pandoc", "FLd"),
+];
+
+/// Options of the same kind where one dash stands before a whole name.
+pub(super) const RISKY_NAMES: &[(&str, &str)] = &[
+    ("go", "exec toolexec vettool overlay modfile"),
+    ("gcc", "wrapper fplugin specs B"),
+    ("cc", "wrapper fplugin specs B"),
+    ("clang", "wrapper fplugin specs B Xclang load"),
+];
+
+/// Words behind which a program runs its other arguments: the next word must be spelt out.
+pub(super) const RUNS_NEXT: &[(&str, &str)] = &[
+    ("npm", "exec x explore"),
+    ("pnpm", "exec dlx"),
+    ("yarn", "exec dlx"),
+    ("bun", "x exec -e --eval -p --print"),
+    ("deno", "eval run"),
+    ("uv", "run tool"),
+    ("poetry", "run"),
+    ("pipenv", "run"),
+    ("hatch", "run"),
+    ("bundle", "exec"),
+    ("go", "run"),
+    ("docker", "run exec compose"),
+    ("podman", "run exec"),
+    ("kubectl", "exec run"),
+    ("rustup", "run"),
+];
+
+/// Directories whose programs count by their name.
+pub(super) const SYSTEM_DIRECTORIES: &[&str] = &["/bin /usr/bin /usr/local/bin /sbin /usr/sbin"];
+
+/// Whether a table of names has `word`.
+pub(super) fn has(table: &[&str], word: &str) -> bool {
+    table.iter().flat_map(|names| names.split_ascii_whitespace()).any(|name| name == word)
+}
+
+/// What a table says of `program`.
+pub(super) fn row(table: &[(&str, &'static str)], program: &str) -> Option<&'static str> {
+    table.iter().find(|(name, _)| *name == program).map(|(_, value)| *value)
+}

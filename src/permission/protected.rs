@@ -1,0 +1,149 @@
+//! Paths that no rule can free: Toolgate's own are denied, those that other programs obey ask before a change.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::subject::Place;
+
+/// Names that are protected wherever they stand in a path, with all that lies beneath.
+const NAMES: &[&str] = &[
+    // Repositories (a new or moved one too) and what they obey.
+    ".git",
+    ".husky",
+    ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    ".gitmodules",
+    ".gitattributes",
+    ".gitconfig",
+    // Shell start-up files.
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".mkshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".logout",
+    ".inputrc",
+    "config.fish",
+    ".envrc",
+    // Package managers, editors and agents.
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".mcp.json",
+    ".vscode",
+    ".devcontainer",
+    ".devcontainer.json",
+    ".claude",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    // Continuous integration.
+    ".gitlab-ci.yml",
+    ".gitlab-ci.yaml",
+    ".circleci",
+    ".travis.yml",
+    "Jenkinsfile",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    ".buildkite",
+    ".drone.yml",
+    ".woodpecker",
+    ".woodpecker.yml",
+    "appveyor.yml",
+    ".appveyor.yml",
+    ".cirrus.yml",
+];
+
+/// Names that are protected beneath a certain directory. The directory itself is, too: who moves it moves them.
+const BENEATH: &[(&str, &[&str])] = &[
+    (".cargo", &["config.toml", "config"]),
+    (".github", &["workflows", "actions"]),
+    (".forgejo", &["workflows", "actions"]),
+    (".gitea", &["workflows", "actions"]),
+    (".config", &["git", "fish"]),
+    (".ci", &["run"]),
+];
+
+/// The protected name in `path` (absolute, without dots), if a change to it has to be confirmed. Letters match
+/// in either case: the file system may not tell them apart.
+pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str> {
+    // A workspace that itself lies beneath such a name is not all protected.
+    let path = path.strip_prefix(&place.workspace).unwrap_or(path);
+    let mut parts = path.components().filter_map(|c| match c {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let mut next = parts.next();
+    while let Some(part) = next {
+        next = parts.next();
+        if let Some(name) = NAMES.iter().find(|n| n.eq_ignore_ascii_case(part)) {
+            return Some(name);
+        }
+        let below = BENEATH.iter().find(|(directory, _)| directory.eq_ignore_ascii_case(part));
+        if let Some((directory, names)) = below {
+            match next {
+                None => return Some(directory),
+                Some(child) if names.iter().any(|n| n.eq_ignore_ascii_case(child)) => return Some(directory),
+                Some(_) => {}
+            }
+        }
+    }
+    None
+}
+
+/// Whether `path` is or lies beneath one of Toolgate's own.
+pub(crate) fn is_own(path: &Path, own: &[PathBuf]) -> bool {
+    own.iter().any(|o| path.starts_with(o))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_at_any_depth() {
+        let place = Place { workspace: "/ws".into(), home: None, cwd: "/ws".into() };
+        let name = |path: &str| protected_name(Path::new(path), &place);
+        for (path, want) in [
+            ("/ws/.git/hooks/pre-commit", Some(".git")),
+            ("/ws/sub/.git", Some(".git")),
+            ("/ws/.GIT/config", Some(".git")),
+            ("/elsewhere/.git/config", Some(".git")),
+            ("/ws/.gitignore", None),
+            ("/ws/x.git/config", None),
+            ("/ws/.cargo/config.toml", Some(".cargo")),
+            ("/ws/.cargo", Some(".cargo")),
+            ("/ws/.cargo/registry/x", None),
+            ("/ws/.github/workflows/ci.yml", Some(".github")),
+            ("/ws/.github/ISSUE_TEMPLATE.md", None),
+            ("/ws/agents.md", Some("AGENTS.md")),
+            ("/ws/docs/CLAUDE.md", Some("CLAUDE.md")),
+            ("/home/u/.bashrc", Some(".bashrc")),
+            ("/ws/.envrc", Some(".envrc")),
+            ("/ws/src/main.rs", None),
+        ] {
+            assert_eq!(name(path), want, "{path}");
+        }
+        let odd = Place { workspace: "/x/.claude/ws".into(), home: None, cwd: "/x/.claude/ws".into() };
+        assert_eq!(protected_name(Path::new("/x/.claude/ws/a.rs"), &odd), None);
+        assert!(protected_name(Path::new("/x/.claude/b"), &odd).is_some());
+    }
+
+    #[test]
+    fn own_paths_compare_by_whole_names() {
+        let own = [PathBuf::from("/var/toolgate")];
+        assert!(is_own(Path::new("/var/toolgate/tokens/agent"), &own));
+        assert!(!is_own(Path::new("/var/toolgate-x"), &own));
+    }
+}

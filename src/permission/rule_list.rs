@@ -1,0 +1,326 @@
+//! Rules compiled for matching: widely for deny and ask, narrowly for allow.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::command;
+use super::command_pattern::{CommandPattern, CommandSet};
+use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
+use super::rule::{Guard, Rule, Spec, ToolPattern};
+use super::shell::{CommandAnalysis, WordPath};
+use super::subject::{Access, Place, Subject, SubjectPath};
+
+/// A rule and where it stands.
+#[derive(Debug, Clone)]
+pub struct SourcedRule {
+    /// The rule.
+    pub rule: Rule,
+    /// Where it stands, for people (`config.json:12, permissions.deny[0]`).
+    pub source: String,
+}
+
+/// The rules of one list, indexed by what they speak of.
+#[derive(Debug, Clone)]
+pub(crate) struct RuleList {
+    rules: Vec<SourcedRule>,
+    /// Rules without parentheses, by tool.
+    outright: HashMap<String, usize>,
+    /// Rules for every tool whose name begins so.
+    beginnings: Vec<usize>,
+    reads: PathSet,
+    edits: PathSet,
+    by_tool: HashMap<String, PathSet>,
+    commands: HashMap<String, CommandSet>,
+    /// Rules for Bash with a pattern, by the first word of it.
+    by_program: HashMap<String, Vec<usize>>,
+    any_program: Vec<usize>,
+    domains: Vec<usize>,
+}
+
+/// What paths a rule is asked for.
+struct Guards {
+    reads: bool,
+    edits: bool,
+}
+
+impl RuleList {
+    /// Compiles the rules of one list.
+    pub(crate) fn compile(rules: Vec<SourcedRule>, reach: Reach) -> Result<Self, PathPatternError> {
+        let numbered = || rules.iter().enumerate().map(|(number, r)| (number, &r.rule));
+        let guarded = |guard: Guard| {
+            numbered().filter_map(move |(number, rule)| match (&rule.spec, rule.guard()) {
+                (Spec::Path(path), Some(g)) if g == guard => Some((number, path)),
+                _ => None,
+            })
+        };
+        let (reads, edits) =
+            (PathSet::compile(guarded(Guard::Read), reach)?, PathSet::compile(guarded(Guard::Edit), reach)?);
+        let mut outright = HashMap::new();
+        let mut beginnings = Vec::new();
+        let mut paths: HashMap<String, Vec<(usize, &PathPattern)>> = HashMap::new();
+        let mut commands: HashMap<String, Vec<(usize, &CommandPattern)>> = HashMap::new();
+        let mut by_program: HashMap<String, Vec<usize>> = HashMap::new();
+        let (mut any_program, mut domains) = (Vec::new(), Vec::new());
+        for (number, rule) in numbered() {
+            let name = match &rule.tool {
+                ToolPattern::Exact(name) => name.clone(),
+                ToolPattern::Any | ToolPattern::Beginning(..) => {
+                    if matches!(rule.spec, Spec::Absent) {
+                        beginnings.push(number);
+                    }
+                    continue;
+                }
+            };
+            match &rule.spec {
+                Spec::Absent => {
+                    outright.entry(name).or_insert(number);
+                }
+                Spec::Path(path) if rule.guard().is_none() => {
+                    paths.entry(name).or_default().push((number, path));
+                }
+                Spec::Command(pattern) => {
+                    if name == "Bash" {
+                        let program = pattern.program().map(str::to_owned);
+                        program.map_or(&mut any_program, |p| by_program.entry(p).or_default()).push(number);
+                    }
+                    commands.entry(name).or_default().push((number, pattern));
+                }
+                Spec::Domain(_) => domains.push(number),
+                Spec::Path(_) | Spec::Unknown => {}
+            }
+        }
+        let by_tool = paths
+            .into_iter()
+            .map(|(tool, list)| Ok((tool, PathSet::compile(list.into_iter(), reach)?)))
+            .collect::<Result<_, PathPatternError>>()?;
+        let commands =
+            commands.into_iter().map(|(tool, list)| (tool, CommandSet::compile(list.into_iter()))).collect();
+        Ok(Self {
+            rules,
+            outright,
+            beginnings,
+            reads,
+            edits,
+            by_tool,
+            commands,
+            by_program,
+            any_program,
+            domains,
+        })
+    }
+
+    fn rule(&self, number: usize) -> Option<&SourcedRule> {
+        self.rules.get(number)
+    }
+
+    /// Whether any rule speaks of what Bash runs.
+    pub(crate) fn mentions_bash(&self) -> bool {
+        self.rules.iter().any(|r| r.rule.is_for_bash())
+    }
+
+    /// Whether any path pattern guards reading.
+    pub(crate) fn guards_reads(&self) -> bool {
+        !self.reads.is_empty() || self.outright.contains_key("Read")
+    }
+
+    /// Whether any path pattern guards reading or writing.
+    pub(crate) fn guards_paths(&self) -> bool {
+        self.guards_reads()
+            || !self.edits.is_empty()
+            || ["Edit", "Write"].iter().any(|t| self.outright.contains_key(*t))
+    }
+
+    /// Whether something that is guarded may lie beneath the directory that the word means.
+    pub(crate) fn reaches_beneath(&self, word: &WordPath, place: &Place) -> bool {
+        self.outright.contains_key("Read")
+            || self.reads.may_match_beneath(&word.path, place, true)
+            || (word.may_edit && self.edits.may_match_beneath(&word.path, place, false))
+    }
+
+    /// The rule that guards reading `path` (absolute, without dots).
+    pub(crate) fn read_guard(&self, path: &Path, place: &Place) -> Option<&SourcedRule> {
+        self.reads
+            .first_match(path, place)
+            .or_else(|| self.outright.get("Read").copied())
+            .and_then(|n| self.rule(n))
+    }
+
+    /// The rule that names the tool by its whole name, without parentheses.
+    pub(crate) fn named(&self, subject: &Subject<'_>) -> Option<&SourcedRule> {
+        names(subject).find_map(|name| self.outright.get(name)).and_then(|n| self.rule(*n))
+    }
+
+    /// The rule that covers the tool whatever it is called with.
+    pub(crate) fn outright(&self, subject: &Subject<'_>) -> Option<&SourcedRule> {
+        self.named(subject).or_else(|| {
+            let covers = |number: &&usize| {
+                self.rule(**number).is_some_and(|r| names(subject).any(|name| r.rule.tool.covers(name)))
+            };
+            self.beginnings.iter().find(covers).and_then(|n| self.rule(*n))
+        })
+    }
+
+    /// Wide matching: the first rule found that matches any part of the call. `reads_guard_edits`: a rule
+    /// against reading holds against writing too.
+    pub(crate) fn matches_any(
+        &self,
+        subject: &Subject<'_>,
+        words: &[WordPath],
+        reads_guard_edits: bool,
+    ) -> Option<&SourcedRule> {
+        if let Some(rule) = self.outright(subject) {
+            return Some(rule);
+        }
+        let number = self
+            .any_path(subject, reads_guard_edits)
+            .or_else(|| self.any_word(&subject.place, words))
+            .or_else(|| subject.command.as_ref().and_then(|c| self.any_command(subject.tool, c)))
+            .or_else(|| self.any_host(subject))?;
+        self.rule(number)
+    }
+
+    fn any_path(&self, subject: &Subject<'_>, reads_guard_edits: bool) -> Option<usize> {
+        subject.paths.iter().find_map(|path| {
+            let edits = path.access == Access::Edit;
+            let guards = Guards { reads: !edits || reads_guard_edits, edits };
+            let outright = |name: &str, on: bool| self.outright.get(name).copied().filter(|_| on);
+            outright("Read", guards.reads)
+                .or_else(|| outright("Edit", guards.edits))
+                .or_else(|| outright("Write", guards.edits))
+                .or_else(|| {
+                    let spellings = path.spellings(&subject.place);
+                    spellings.iter().find_map(|p| self.guarded(p, &guards, subject.tool, &subject.place))
+                })
+        })
+    }
+
+    fn guarded(&self, path: &Path, guards: &Guards, tool: &str, place: &Place) -> Option<usize> {
+        let reads = guards.reads.then(|| self.reads.first_match(path, place)).flatten();
+        let edits = || guards.edits.then(|| self.edits.first_match(path, place)).flatten();
+        let own = || self.by_tool.get(tool).and_then(|set| set.first_match(path, place));
+        reads.or_else(edits).or_else(own)
+    }
+
+    /// The number of a path rule that one of the words hits.
+    pub(crate) fn any_word(&self, place: &Place, words: &[WordPath]) -> Option<usize> {
+        if self.reads.is_empty() && self.edits.is_empty() {
+            return None;
+        }
+        words.iter().find_map(|word| {
+            let guards = Guards { reads: true, edits: word.may_edit };
+            self.guarded(&word.path, &guards, "", place)
+        })
+    }
+
+    fn any_command(&self, tool: &str, command: &CommandAnalysis) -> Option<usize> {
+        // Whatever runs or takes commands is held back as Bash itself would be.
+        if let Some(number) = self.outright.get("Bash") {
+            return Some(*number);
+        }
+        ["Bash", tool]
+            .iter()
+            .filter_map(|name| self.commands.get(*name))
+            .find_map(|set| set.first_match(command.segments()))
+    }
+
+    /// A rule about a host holds for every tool that connects.
+    fn any_host(&self, subject: &Subject<'_>) -> Option<usize> {
+        self.domains.iter().copied().find(|number| {
+            self.rule(*number).is_some_and(|r| match &r.rule.spec {
+                Spec::Domain(pattern) => subject.hosts.iter().any(|host| pattern.matches(host, false)),
+                _ => false,
+            })
+        })
+    }
+
+    /// Narrow matching of a command: it is understood, and a rule covers every word of it.
+    pub(crate) fn allows_command(
+        &self,
+        command: &CommandAnalysis,
+        confined: bool,
+        hides: bool,
+    ) -> Option<&SourcedRule> {
+        let words = command.understood()?.words.as_slice();
+        let named = self.by_program.get(words.first()?).map_or(&[][..], Vec::as_slice);
+        named
+            .iter()
+            .chain(&self.any_program)
+            .filter_map(|number| self.rule(*number))
+            .find(|r| rule_allows_command(&r.rule, command, confined, hides))
+    }
+
+    /// Narrow matching of a path: both spellings are covered.
+    pub(crate) fn allows_path(&self, tool: &str, path: &SubjectPath, place: &Place) -> Option<&SourcedRule> {
+        let guards = Guards { reads: path.access == Access::Read, edits: path.access == Access::Edit };
+        let [requested, real] = path.spellings(place);
+        self.guarded(&requested, &guards, tool, place)?;
+        self.guarded(&real, &guards, tool, place).and_then(|n| self.rule(n))
+    }
+
+    /// Narrow matching of hosts: all of them are covered by rules for this very tool.
+    pub(crate) fn allows_hosts(&self, subject: &Subject<'_>) -> Option<&SourcedRule> {
+        let mut found = None;
+        for host in &subject.hosts {
+            let number = self.domains.iter().copied().find(|number| {
+                self.rule(*number).is_some_and(|r| match &r.rule.spec {
+                    Spec::Domain(pattern) => r.rule.tool.covers(subject.tool) && pattern.matches(host, false),
+                    _ => false,
+                })
+            })?;
+            found = self.rule(number);
+        }
+        found
+    }
+}
+
+/// The exact name of the tool and, for MCP tools, the original ones.
+fn names<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s str> {
+    let others = subject.other_names.iter().map(String::as_str).filter(|name| name.starts_with("mcp__"));
+    std::iter::once(subject.tool).chain(others)
+}
+
+fn rule_allows_command(rule: &Rule, command: &CommandAnalysis, confined: bool, hides: bool) -> bool {
+    let (Spec::Command(pattern), Some(simple)) = (&rule.spec, command.understood()) else { return false };
+    let Some(coverage) = pattern.allows(&simple.words, command.text()) else { return false };
+    // What descends would read what a rule hides: only the command that a rule names whole may.
+    let descends =
+        simple.known.as_ref().is_none_or(|k| k.recursive) && super::known::is_listed(&simple.words[0]);
+    command::may_allow(&simple.words, &coverage, confined) && (coverage.exact || !hides || !descends)
+}
+
+/// Whether a grant covers the call: only the very thing that it names.
+pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>, confined: bool, hides: bool) -> bool {
+    if rule.only_narrows() {
+        return false;
+    }
+    match &rule.spec {
+        Spec::Absent => names(subject).any(|name| rule.tool.covers(name)),
+        Spec::Command(_) => {
+            subject.tool == "Bash"
+                && rule.is_for_bash()
+                && subject.command.as_ref().is_some_and(|c| rule_allows_command(rule, c, confined, hides))
+        }
+        Spec::Path(pattern) => {
+            let fits = |path: &SubjectPath| match rule.guard() {
+                Some(Guard::Read) => path.access == Access::Read,
+                Some(Guard::Edit) => path.access == Access::Edit,
+                None => rule.tool.covers(subject.tool),
+            };
+            !subject.paths.is_empty()
+                && subject.command.is_none()
+                && subject.paths.iter().all(|path| {
+                    fits(path)
+                        && path
+                            .spellings(&subject.place)
+                            .iter()
+                            .all(|p| pattern.matches_exactly(p, &subject.place))
+                })
+        }
+        Spec::Domain(pattern) => {
+            rule.tool.covers(subject.tool)
+                && !subject.hosts.is_empty()
+                && subject.hosts.iter().all(|host| pattern.matches(host, true))
+        }
+        Spec::Unknown => false,
+    }
+}

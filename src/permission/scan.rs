@@ -1,0 +1,466 @@
+//! Every command that a shell text might run, found by over-approximation: for deny and ask, never for allow.
+//!
+//! This is no parser. The text is read several times, each time with another idea of what quotes do, and cut at
+//! everything that could end a command. Where a carrier such as `env` or `xargs` could run its arguments, any
+//! word may start a command; so carriers need no list here.
+
+use super::command;
+
+/// Words that may be run together, or the target of a redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    text: String,
+    role: Role,
+    /// A command may start at any word, not only at the first.
+    any_start: bool,
+    /// The words that have spaces in them, whole.
+    spaced: Vec<String>,
+}
+
+/// What a segment's words are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A program and its arguments.
+    Runs,
+    /// A file that is read from.
+    Source,
+    /// A file that is written to.
+    Target,
+}
+
+/// What one reading takes quotes for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    /// As the shell does: what they hold is part of a word.
+    Honoured,
+    /// They are not there.
+    Dropped,
+    /// They end a command, so that what they hold is one.
+    Breaks,
+}
+
+impl Segment {
+    /// A program and its arguments.
+    pub(crate) fn runs(words: &[String], any_start: bool) -> Self {
+        let spaced = words.iter().filter(|w| w.contains(' ')).cloned().collect();
+        Self { text: words.join(" "), role: Role::Runs, any_start, spaced }
+    }
+
+    /// The words, joined by single spaces.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether no argument of it can be run: its program only reads, writes or moves what is named.
+    pub(crate) fn is_inert(&self) -> bool {
+        !self.any_start
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The words (a quoted word with spaces in it counts as several).
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.text.split(' ').filter(|w| !w.is_empty())
+    }
+
+    /// The words that [`Self::words`] takes apart, whole.
+    pub(crate) fn spaced(&self) -> impl Iterator<Item = &str> {
+        self.spaced.iter().map(String::as_str)
+    }
+
+    /// Every byte offset at which the name of a program may begin: at a word, and behind the last slash in it.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = usize> + '_ {
+        let first_only = !self.any_start;
+        let limit = match (self.role, first_only) {
+            (Role::Runs, false) => usize::MAX,
+            (Role::Runs, true) => 1,
+            _ => 0,
+        };
+        let mut at = 0;
+        self.text
+            .split(' ')
+            .map(move |word| {
+                let start = at;
+                at += word.len() + 1;
+                (start, word)
+            })
+            .skip_while(move |(_, word)| first_only && is_assignment(word))
+            .take(limit)
+            .flat_map(|(start, word)| [Some(start), word.rfind('/').map(|i| start + i + 1)])
+            .flatten()
+    }
+}
+
+/// Whether a word sets a variable when it stands in front of a command.
+pub(crate) fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '[' | ']'))
+}
+
+/// What the text would run as it is most likely meant, for people to read: quotes taken as the shell takes them.
+pub(crate) fn leaves(text: &str) -> Vec<String> {
+    let segments = Reading::of(text, Quotes::Honoured, false);
+    segments.into_iter().filter(|s| s.role == Role::Runs).map(|s| s.text).collect()
+}
+
+/// All segments of a text. Time and memory are linear in its length.
+pub(crate) fn scan(text: &str) -> Vec<Segment> {
+    let mut segments = Reading::of(text, Quotes::Honoured, false);
+    if is_plain(text) && segments.iter().all(is_inert) {
+        for segment in &mut segments {
+            segment.any_start = false;
+        }
+        return segments;
+    }
+    segments.extend(Reading::of(text, Quotes::Dropped, false));
+    if text.contains(['\'', '"']) {
+        segments.extend(Reading::of(text, Quotes::Breaks, false));
+    }
+    if text.contains('{') && text.contains(',') {
+        segments.extend(Reading::of(text, Quotes::Dropped, true));
+    }
+    let bare: Vec<Segment> = segments.iter().filter_map(without_git_options).collect();
+    segments.extend(bare);
+    segments
+}
+
+/// Whether the quote-honouring reading is exact: nothing in the text that it does not know.
+fn is_plain(text: &str) -> bool {
+    let odd = |c: char| {
+        matches!(c, '$' | '`' | '\\' | '(' | ')' | '{' | '}' | '#')
+            || (c.is_control() && c != '\n' && c != '\t')
+    };
+    let balanced = |quote: char, other: char| {
+        // Quotes inside of the other kind make the count useless: then the text is not plain.
+        text.matches(quote).count().is_multiple_of(2) && (!text.contains(quote) || !text.contains(other))
+    };
+    !text.contains(odd) && !text.contains("<<") && balanced('\'', '"') && balanced('"', '\'')
+}
+
+fn is_inert(segment: &Segment) -> bool {
+    if segment.role != Role::Runs {
+        return true;
+    }
+    let words: Vec<String> = segment.words().map(str::to_owned).collect();
+    let skip = words.iter().take_while(|w| is_assignment(w)).count();
+    command::is_inert(&words[skip..])
+}
+
+/// `git -C dir -c x=y push …` again as `git push …`, so that a rule for `git push` sees it.
+fn without_git_options(segment: &Segment) -> Option<Segment> {
+    let words: Vec<&str> = segment.words().collect();
+    let git = words.iter().position(|w| *w == "git" || w.ends_with("/git"))?;
+    let mut rest = &words[git + 1..];
+    if !rest.first()?.starts_with('-') {
+        return None;
+    }
+    while let [option, after @ ..] = rest
+        && option.starts_with('-')
+    {
+        let takes_value = matches!(
+            *option,
+            "-C" | "-c"
+                | "--git-dir"
+                | "--work-tree"
+                | "--namespace"
+                | "--exec-path"
+                | "--super-prefix"
+                | "--config-env"
+        );
+        rest = if takes_value { after.get(1..).unwrap_or_default() } else { after };
+    }
+    let mut text = "git".to_owned();
+    for word in rest {
+        text.push(' ');
+        text.push_str(word);
+    }
+    Some(Segment { text, role: Role::Runs, any_start: true, spaced: Vec::new() })
+}
+
+/// One way of reading a text.
+struct Reading<'t> {
+    rest: std::iter::Peekable<std::str::Chars<'t>>,
+    quotes: Quotes,
+    out: Vec<Segment>,
+    words: Vec<String>,
+    word: String,
+    /// A word is being read, perhaps an empty quoted one.
+    open: bool,
+    redirect: Option<Role>,
+}
+
+impl<'t> Reading<'t> {
+    fn of(text: &'t str, quotes: Quotes, split_braces: bool) -> Vec<Segment> {
+        let mut reading = Self {
+            rest: text.chars().peekable(),
+            quotes,
+            out: Vec::new(),
+            words: Vec::new(),
+            word: String::new(),
+            open: false,
+            redirect: None,
+        };
+        while let Some(c) = reading.rest.next() {
+            match c {
+                '{' | '}' | ',' if split_braces => reading.end_word(),
+                _ => reading.step(c),
+            }
+        }
+        reading.end_command();
+        reading.out
+    }
+
+    fn step(&mut self, c: char) {
+        match c {
+            ' ' | '\t' | '\r' => self.end_word(),
+            '|' | '&' if self.redirect.is_some() && !self.open => {}
+            '&' if self.rest.peek() == Some(&'>') => self.end_word(),
+            '\n' | ';' | '&' | '|' | '(' | ')' | '`' => self.end_command(),
+            '<' | '>' => self.start_redirect(c),
+            '\\' => self.backslash(),
+            '$' => self.dollar(),
+            '#' if self.quotes == Quotes::Honoured && !self.open => {
+                while self.rest.next_if(|c| *c != '\n').is_some() {}
+            }
+            '\'' | '"' => match self.quotes {
+                Quotes::Dropped => {}
+                Quotes::Breaks => self.end_command(),
+                Quotes::Honoured if c == '\'' => self.single(),
+                Quotes::Honoured => self.double(),
+            },
+            _ => self.push(c),
+        }
+    }
+
+    fn push(&mut self, c: char) {
+        self.open = true;
+        self.word.push(c);
+    }
+
+    fn backslash(&mut self) {
+        match self.rest.next_if(|_| self.quotes == Quotes::Honoured) {
+            Some('\n') => {}
+            Some(escaped) => self.push(escaped),
+            // Elsewhere the backslash and a line end behind it vanish, whatever else follows is read as usual.
+            None => {
+                self.rest.next_if_eq(&'\n');
+            }
+        }
+    }
+
+    fn dollar(&mut self) {
+        match self.rest.peek() {
+            Some('(') => self.end_command(),
+            Some('\'') if self.quotes == Quotes::Honoured => {
+                self.rest.next();
+                self.ansi_c();
+            }
+            Some('"' | '\'') => {}
+            _ => {
+                let ahead: String = self.rest.clone().take(5).collect();
+                let separator = ["{IFS}", "IFS"].into_iter().find(|s| ahead.starts_with(s));
+                match separator {
+                    Some(name) => {
+                        self.rest.nth(name.len() - 1);
+                        self.end_word();
+                    }
+                    None => self.push('$'),
+                }
+            }
+        }
+    }
+
+    fn single(&mut self) {
+        self.open = true;
+        for c in self.rest.by_ref().take_while(|c| *c != '\'') {
+            self.word.push(c);
+        }
+    }
+
+    fn double(&mut self) {
+        self.open = true;
+        while let Some(c) = self.rest.next_if(|c| *c != '"') {
+            match c {
+                '\\' => match self.rest.next() {
+                    Some('\n') | None => {}
+                    Some(escaped) => {
+                        if !matches!(escaped, '$' | '`' | '"' | '\\') {
+                            self.word.push('\\');
+                        }
+                        self.word.push(escaped);
+                    }
+                },
+                _ => self.word.push(c),
+            }
+        }
+        self.rest.next();
+    }
+
+    /// The inside of `$'…'`, with its escapes decoded.
+    fn ansi_c(&mut self) {
+        self.open = true;
+        while let Some(c) = self.rest.next() {
+            match c {
+                '\'' => return,
+                '\\' => {
+                    let decoded = match self.rest.next() {
+                        Some('x') => self.number(16, 2),
+                        Some('u') => self.number(16, 4),
+                        Some('U') => self.number(16, 8),
+                        Some(digit @ '0'..='7') => {
+                            let first = digit.to_digit(8).unwrap_or_default();
+                            self.digits(8, 2, first)
+                        }
+                        Some('n' | 't' | 'r' | 'v' | 'f') => Some(' '),
+                        Some('a' | 'b' | 'e' | 'E') => None,
+                        other => other,
+                    };
+                    self.word.extend(decoded);
+                }
+                _ => self.word.push(c),
+            }
+        }
+    }
+
+    fn number(&mut self, radix: u32, most: usize) -> Option<char> {
+        self.digits(radix, most, 0)
+    }
+
+    fn digits(&mut self, radix: u32, most: usize, mut value: u32) -> Option<char> {
+        for _ in 0..most {
+            let Some(digit) = self.rest.peek().and_then(|c| c.to_digit(radix)) else { break };
+            self.rest.next();
+            value = value.wrapping_mul(radix).wrapping_add(digit);
+        }
+        char::from_u32(value)
+    }
+
+    fn start_redirect(&mut self, c: char) {
+        // `2>` names a descriptor, not an argument.
+        if self.word.bytes().all(|b| b.is_ascii_digit()) {
+            self.word.clear();
+            self.open = false;
+        }
+        self.end_word();
+        self.redirect = Some(if c == '>' { Role::Target } else { Role::Source });
+    }
+
+    fn end_word(&mut self) {
+        if !self.open {
+            return;
+        }
+        self.open = false;
+        let word = std::mem::take(&mut self.word);
+        match self.redirect.take() {
+            Some(role) => {
+                let spaced = word.contains(' ').then(|| word.clone()).into_iter().collect();
+                self.out.push(Segment { text: word, role, any_start: false, spaced });
+            }
+            None => self.words.push(word),
+        }
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        self.redirect = None;
+        if !self.words.is_empty() {
+            self.out.push(Segment::runs(&std::mem::take(&mut self.words), true));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        scan(text).into_iter().filter(|s| s.role == Role::Runs).map(|s| s.text).collect()
+    }
+
+    #[track_caller]
+    fn finds(text: &str, command: &str) {
+        let found = scan(text).iter().any(|s| s.starts().any(|at| s.text[at..] == *command));
+        assert!(found, "{command:?} in {text:?}: {:?}", texts(text));
+    }
+
+    #[test]
+    fn every_place_where_a_command_can_hide_is_seen() {
+        for text in [
+            "rm x",
+            "true && rm x",
+            "true|rm x",
+            "true & rm x",
+            "(rm x)",
+            "{ rm x; }",
+            "echo $(rm x)",
+            "echo `rm x`",
+            "echo \"$(rm x)\"",
+            "cat <(rm x)",
+            "cat <<E\n$(rm x)\nE",
+            "if true; then rm x; fi",
+            "f() { rm x; }; f",
+            "r\\m x",
+            "r\"\"m x",
+            "'rm' x",
+            "\"rm\" x",
+            "r\\\nm x",
+            "$'\\x72m' x",
+            "$'\\162\\155' x",
+            "rm${IFS}x",
+            "{rm,x}",
+            "/bin/rm x",
+            "FOO=1 rm x",
+            "env A=b rm x",
+            "sudo -u root rm x",
+            "sh -c 'rm x'",
+            "sh -c \"rm x\" y",
+            "sh -c'rm x'",
+            "bash <<< 'rm x'",
+            "eval rm x",
+            "xargs -I{} rm x",
+            "busybox rm x",
+            "find . -exec rm x \\;",
+            "python3 -c \"import os; os.system('rm x')\"",
+            "2>&1 rm x",
+            ">out rm x",
+            "rm 2>/dev/null x",
+            "true; # it's\nrm x",
+            "coproc rm x",
+            "! rm x",
+            "time -p rm x",
+        ] {
+            finds(text, "rm x");
+        }
+        finds("git -C sub -c a=b --no-pager push x", "git push x");
+        finds("git push >/dev/null 2>&1", "git push");
+        finds("git push # done", "git push");
+    }
+
+    #[test]
+    fn arguments_of_harmless_programs_are_no_commands() {
+        for text in
+            ["grep -n rm src", "echo rm x", "cd a && git commit -m 'rm x'", "cat a | grep \"rm x\" | wc -l"]
+        {
+            let seen = scan(text);
+            assert!(
+                !seen.iter().any(|s| s.starts().any(|at| s.text[at..].starts_with("rm"))),
+                "{text}: {seen:?}"
+            );
+        }
+        finds("echo rm x | sh", "rm x");
+        finds("echo rm x > y; sh y", "rm x");
+    }
+
+    #[test]
+    fn redirections_are_files() {
+        let seen = scan("cat < in > out 2>> log");
+        let files: Vec<_> =
+            seen.iter().filter(|s| s.role != Role::Runs).map(|s| (s.role, s.text.as_str())).collect();
+        assert_eq!(files, [(Role::Source, "in"), (Role::Target, "out"), (Role::Target, "log")]);
+    }
+}
