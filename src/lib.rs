@@ -8,4 +8,5 @@ pub mod permission;
 pub mod process;
 pub mod sandbox;
 pub mod store;
+pub mod tools;
 pub mod workspace;
