@@ -4,6 +4,7 @@
 
 pub mod config;
 pub mod domain;
+pub mod executor;
 pub mod permission;
 pub mod process;
 pub mod sandbox;
