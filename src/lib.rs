@@ -8,6 +8,7 @@ pub mod executor;
 pub mod permission;
 pub mod process;
 pub mod sandbox;
+pub mod session;
 pub mod store;
 pub mod tools;
 pub mod workspace;

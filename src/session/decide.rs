@@ -1,0 +1,251 @@
+//! Decisions on approvals: checked against what would run now, recorded, and told to the call.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::error::SessionError;
+use super::live::{LiveCall, LiveSession};
+use super::principal::Principal;
+use super::service::Sessions;
+use crate::domain::approval::{
+    Approval, ApprovalStatus, Choice, Decision, DecisionRequest, Scope as GrantScope,
+};
+use crate::domain::call::{Call, ToolCall};
+use crate::domain::digest::Digest;
+use crate::domain::event::{AgentEvent, CallRef};
+use crate::domain::grant::Grant;
+use crate::domain::result::ToolError;
+use crate::executor::{ToolExecutionContext, ToolExecutionSessionFlags};
+use crate::permission::{ResolvedCall, Reviewed, Scope};
+use crate::store::StoreError;
+
+/// The longest message to a model, in bytes.
+const MESSAGE_BYTES_MAX: usize = 16 * 1024;
+
+impl Sessions {
+    /// Decides an approval. An equal decision again answers the same; another one is a conflict.
+    pub async fn decide(
+        &self,
+        principal: &Principal,
+        approval_id: &str,
+        mut request: DecisionRequest,
+    ) -> Result<Approval, SessionError> {
+        if !principal.is_operator() {
+            return Err(SessionError::forbidden("operator_required", "only an operator decides approvals"));
+        }
+        if request.message.as_ref().is_some_and(|message| message.len() > MESSAGE_BYTES_MAX) {
+            let text = format!("a message has at most {MESSAGE_BYTES_MAX} bytes");
+            return Err(SessionError::invalid("/message", text));
+        }
+        let approval = self.approval(approval_id).await?;
+        if approval.status != ApprovalStatus::Pending {
+            return repeated(approval, &request);
+        }
+        settle_offer(&approval, &mut request)?;
+        let live = self.active(principal, &approval.session_id).await?;
+        let live_call = live.open_call(&approval.call);
+        let digest = match (request.decision, &live_call) {
+            (Choice::Deny, _) => approval.digest.clone(),
+            (Choice::Allow, Some(live_call)) => {
+                match self.digest_now(&live, live_call, &approval, &request).await {
+                    Ok(digest) => digest,
+                    Err(refused) => return self.overtaken(approval_id, &request, refused).await,
+                }
+            }
+            (Choice::Allow, None) => {
+                let call = self.store().call(&approval.session_id, &approval.call).await?;
+                let refused =
+                    call.map_or(SessionError::NotFound("call"), |call| SessionError::NotWaiting(call.status));
+                return self.overtaken(approval_id, &request, refused).await;
+            }
+        };
+        let grant = self.grant(&live, &approval, &request, principal);
+        let event = AgentEvent::ToolApprovalResolved {
+            call: CallRef::from(&approval.call),
+            approval_id: approval.approval_id.clone(),
+            decision: request.decision.into(),
+            scope: request.scope,
+            by: principal.name.clone(),
+            arguments: request.arguments.clone(),
+        };
+        let at = self.0.parts.clock.now();
+        let decision = Decision { request: request.clone(), by: principal.name.clone(), at, digest };
+        match self.store().decide(approval_id, decision, grant, event).await {
+            Ok(decided) => {
+                if let Some(live_call) = live_call {
+                    live_call.decided();
+                    live_call.wake.notify_one();
+                }
+                Ok(decided)
+            }
+            Err(StoreError::ApprovalMoved(current)) => repeated(*current, &request),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A decision that cannot be made: because another one was quicker, which then stands, or for
+    /// the reason that was found.
+    async fn overtaken(
+        &self,
+        approval_id: &str,
+        request: &DecisionRequest,
+        refused: SessionError,
+    ) -> Result<Approval, SessionError> {
+        let approval = self.approval(approval_id).await?;
+        match approval.status {
+            ApprovalStatus::Pending | ApprovalStatus::Superseded => Err(refused),
+            _ => repeated(approval, request),
+        }
+    }
+
+    /// Judges the call as it would run now. What an unedited allow covers must still be what the
+    /// reviewer was shown.
+    async fn digest_now(
+        &self,
+        live: &Arc<LiveSession>,
+        live_call: &LiveCall,
+        approval: &Approval,
+        request: &DecisionRequest,
+    ) -> Result<Digest, SessionError> {
+        let call =
+            self.store().call(live.id(), &approval.call).await?.ok_or(SessionError::NotFound("call"))?;
+        let resolved = resolve_edited(live, &call, request)?;
+        let scope = Arc::new(Scope {
+            directory: judged_directory(approval, live),
+            ..self.scope(live, live_call, &call)
+        });
+        let flags = self.flags(live).await;
+        let (event_tx, _closed) = tokio::sync::mpsc::channel(1);
+        let ctx = ToolExecutionContext::for_dispatch(
+            live.id(),
+            &call.key.call_id,
+            &event_tx,
+            &live.schemas,
+            ToolExecutionSessionFlags::from(&flags),
+            flags.can_async_resume,
+            None,
+            Some(&resolved.arguments),
+        )
+        .within(&scope);
+        let previewer = live.executor.previewer(&resolved.tool_name);
+        let gate = live.executor.gate_for(&resolved.tool_name);
+        let review = gate.review(&resolved, &*previewer, ctx.circumstances()).await.map_err(refused)?;
+        match review.verdict() {
+            Reviewed::Allowed => Ok(approval.digest.clone()),
+            Reviewed::Ask(ask) if request.arguments.is_some() || ask.digest == approval.digest => {
+                Ok(ask.digest.clone())
+            }
+            Reviewed::Ask(ask) => {
+                let new = self.0.parts.desk.open(&scope, ask, Some(approval)).await;
+                let new = new.map_err(|error| match error {
+                    ToolError::Internal(_) => SessionError::Busy,
+                    moved => SessionError::conflict("superseded", moved.to_string()),
+                })?;
+                live_call.asks_again(&new.approval_id);
+                live_call.wake.notify_one();
+                Err(SessionError::Superseded(Box::new(new)))
+            }
+        }
+    }
+
+    fn grant(
+        &self,
+        live: &LiveSession,
+        approval: &Approval,
+        request: &DecisionRequest,
+        principal: &Principal,
+    ) -> Option<Grant> {
+        let pattern = request.pattern.clone()?;
+        if request.decision == Choice::Deny || request.scope == GrantScope::Once {
+            return None;
+        }
+        let of_session = request.scope == GrantScope::Session;
+        Some(Grant {
+            grant_id: self.0.parts.ids.make("grt"),
+            pattern,
+            scope: request.scope,
+            session_id: of_session.then(|| live.id().to_owned()),
+            agent: live.record.owner.clone(),
+            workspace_root: live.record.workspace_root.clone(),
+            approval_id: approval.approval_id.clone(),
+            granted_by: principal.name.clone(),
+            created_at: self.0.parts.clock.now(),
+        })
+    }
+}
+
+/// A decision on what is decided already: the same one is answered, another one is refused.
+fn repeated(approval: Approval, request: &DecisionRequest) -> Result<Approval, SessionError> {
+    let mut request = request.clone();
+    // A repeat may leave out the pattern that the first one was completed with.
+    let same = settle_offer(&approval, &mut request).is_ok()
+        && approval.decision.as_ref().is_some_and(|decision| decision.request == request);
+    if same { Ok(approval) } else { Err(SessionError::Decided(Box::new(approval))) }
+}
+
+/// Holds scope and pattern against what was offered, and completes the pattern where only one fits.
+fn settle_offer(approval: &Approval, request: &mut DecisionRequest) -> Result<(), SessionError> {
+    let refuse =
+        |pointer: &str, message: &str| Err(SessionError::unprocessable("not_offered", pointer, message));
+    if request.decision == Choice::Deny {
+        if request.arguments.is_some() || request.pattern.is_some() || request.scope != GrantScope::Once {
+            return refuse("/decision", "a denial takes no scope, pattern or arguments");
+        }
+        return Ok(());
+    }
+    if request.arguments.is_some() && request.scope != GrantScope::Once {
+        return refuse("/scope", "edited arguments are allowed once only");
+    }
+    if request.scope == GrantScope::Once {
+        return match &request.pattern {
+            None => Ok(()),
+            Some(_) => refuse("/pattern", "an allow for once stores no pattern"),
+        };
+    }
+    let fitting: Vec<&String> = approval
+        .offers
+        .iter()
+        .filter(|offer| offer.scope == request.scope)
+        .filter_map(|offer| offer.pattern.as_ref())
+        .collect();
+    match (&request.pattern, fitting.as_slice()) {
+        (Some(pattern), _) if fitting.contains(&pattern) => Ok(()),
+        (Some(_), _) => refuse("/pattern", "this pattern is not among the approval's offers"),
+        (None, [only]) => {
+            request.pattern = Some((*only).clone());
+            Ok(())
+        }
+        (None, []) => refuse("/scope", "nothing is offered for this scope"),
+        (None, _) => refuse("/pattern", "several patterns are offered for this scope; name one"),
+    }
+}
+
+fn resolve_edited(
+    live: &LiveSession,
+    call: &Call,
+    request: &DecisionRequest,
+) -> Result<ResolvedCall, SessionError> {
+    let text = request.arguments.as_ref().unwrap_or(&call.arguments).to_string();
+    if request.arguments.as_ref().is_some_and(|arguments| !arguments.is_object()) {
+        let message = "edited arguments must be a JSON object";
+        return Err(SessionError::unprocessable("invalid_arguments", "/arguments", message));
+    }
+    let edited = ToolCall::new(&call.key.call_id, &call.tool_name, text);
+    live.executor.resolve_exact(&edited, &call.tool_name, None).map_err(refused)
+}
+
+fn refused(error: ToolError) -> SessionError {
+    match error {
+        ToolError::InvalidArguments(message) => {
+            SessionError::unprocessable("invalid_arguments", "/arguments", message)
+        }
+        ToolError::Denied { message, .. } => SessionError::unprocessable("denied", "/decision", message),
+        ToolError::Internal(message) => SessionError::Internal(message),
+        other => SessionError::unprocessable("cannot_run", "/decision", other.to_string()),
+    }
+}
+
+/// The directory that the call was judged in; the workspace where none is recorded.
+fn judged_directory(approval: &Approval, live: &LiveSession) -> PathBuf {
+    if approval.cwd.is_empty() { live.workspace.root().to_path_buf() } else { PathBuf::from(&approval.cwd) }
+}

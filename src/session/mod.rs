@@ -1,0 +1,28 @@
+//! Sessions and their calls: accepted once, in order, paused, cancelled, recovered.
+
+mod accept;
+mod admission;
+mod batch;
+mod create;
+mod decide;
+mod detach;
+mod end;
+mod error;
+mod finish;
+mod live;
+mod principal;
+mod pump;
+mod recover;
+mod reply;
+mod run;
+mod runtime;
+mod service;
+
+pub use batch::{BATCH_MAX, Batch};
+pub use create::{NewSession, RuntimePatch};
+pub use error::SessionError;
+pub use live::Waiting;
+pub use principal::{Principal, Role};
+pub use reply::ReportedResult;
+pub use runtime::RuntimeFile;
+pub use service::{Parts, Sessions};
