@@ -5,6 +5,7 @@
 pub mod config;
 pub mod domain;
 pub mod executor;
+pub mod http;
 pub mod permission;
 pub mod process;
 pub mod sandbox;

@@ -1,0 +1,112 @@
+//! Who calls: bearer tokens, compared by hash in constant time.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use super::error::ApiError;
+use super::state::ApiState;
+use crate::session::{Principal, Role, Sessions};
+
+/// A token that the server knows by its hash.
+#[derive(Clone)]
+pub struct KnownToken {
+    /// SHA-256 of the token.
+    pub sha256: [u8; 32],
+    /// Whose it is.
+    pub principal: Principal,
+}
+
+/// Tells who the holder of a token is.
+#[derive(Clone)]
+pub struct Authenticator {
+    tokens: Option<Arc<[KnownToken]>>,
+}
+
+impl Authenticator {
+    /// By tokens.
+    pub fn by_tokens(tokens: Vec<KnownToken>) -> Self {
+        Self { tokens: Some(tokens.into()) }
+    }
+
+    /// Everyone who reaches the listener is an operator: for loopback alone.
+    pub fn open() -> Self {
+        Self { tokens: None }
+    }
+
+    /// The holder of a token; every known one is compared, so that time tells nothing.
+    async fn principal(&self, token: &str, sessions: &Sessions) -> Option<Principal> {
+        let presented: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        let mut found = None;
+        for known in self.tokens.iter().flat_map(|tokens| tokens.iter()) {
+            if bool::from(known.sha256.ct_eq(&presented)) {
+                found = Some(known.principal.clone());
+            }
+        }
+        match found {
+            Some(principal) => Some(principal),
+            None => sessions.by_session_token(token).await,
+        }
+    }
+}
+
+/// Whoever holds a valid token.
+pub(super) struct Caller(pub(super) Principal);
+
+/// Whoever holds an operator's token.
+pub(super) struct Operator(pub(super) Principal);
+
+impl FromRequestParts<ApiState> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        if state.auth.tokens.is_none() {
+            return Ok(Self(Principal::new("local", Role::Operator)));
+        }
+        let missing = || {
+            let detail =
+                "send the header Authorization: Bearer TOKEN; the server's tokens lie in DATA_DIR/tokens";
+            ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", detail)
+        };
+        let value = parts.headers.get(header::AUTHORIZATION).ok_or_else(missing)?;
+        let text = value.to_str().map_err(|_| missing())?;
+        // RFC 9110, section 11.1: the scheme's name is not case-sensitive.
+        let token = match text.split_once(' ') {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
+            _ => return Err(missing()),
+        };
+        let principal = state.auth.principal(token, &state.sessions).await.ok_or_else(|| {
+            ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", "this token is not known")
+        })?;
+        check_reach(parts, state, &principal).await?;
+        Ok(Self(principal))
+    }
+}
+
+/// A session's own token gets 404 for every other session, before anything else is looked at.
+async fn check_reach(parts: &mut Parts, state: &ApiState, principal: &Principal) -> Result<(), ApiError> {
+    let Some(only) = &principal.only_session else { return Ok(()) };
+    let Ok(params) = RawPathParams::from_request_parts(parts, state).await else { return Ok(()) };
+    let other = params.iter().any(|(name, value)| name == "sid" && value != only);
+    if other {
+        return Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is no such session"));
+    }
+    Ok(())
+}
+
+impl FromRequestParts<ApiState> for Operator {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let Caller(principal) = Caller::from_request_parts(parts, state).await?;
+        if principal.is_operator() {
+            return Ok(Self(principal));
+        }
+        let detail = "this needs a token of role operator";
+        Err(ApiError::new(StatusCode::FORBIDDEN, "operator_required", detail))
+    }
+}

@@ -1,0 +1,20 @@
+//! The HTTP interface, version 1: the only room that knows axum and wire shapes.
+
+mod auth;
+mod body;
+mod change;
+mod error;
+mod formats;
+mod guard;
+mod paging;
+mod params;
+mod router;
+mod routes;
+mod serve;
+mod sse;
+mod state;
+
+pub use auth::{Authenticator, KnownToken};
+pub use router::router;
+pub use serve::{Listening, ServeLimits, serve};
+pub use state::{ApiState, Facts};

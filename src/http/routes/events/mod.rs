@@ -1,0 +1,4 @@
+//! The event log.
+
+pub(in crate::http) mod all;
+pub(in crate::http) mod session;

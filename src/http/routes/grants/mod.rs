@@ -1,0 +1,4 @@
+//! Operations on grants.
+
+pub(in crate::http) mod list;
+pub(in crate::http) mod revoke;

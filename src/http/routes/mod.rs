@@ -1,0 +1,8 @@
+//! The routes: a folder a resource, a file an operation.
+
+pub(super) mod approvals;
+pub(super) mod calls;
+pub(super) mod events;
+pub(super) mod grants;
+pub(super) mod server;
+pub(super) mod sessions;

@@ -1,0 +1,5 @@
+//! The server itself.
+
+pub(in crate::http) mod config;
+pub(in crate::http) mod info;
+pub(in crate::http) mod probes;

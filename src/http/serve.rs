@@ -1,0 +1,118 @@
+//! The listener: connections in bounds of number, head size and time, and a clean stop.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The most bytes of a request's head; more are answered with 431.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// The most header fields of a request.
+const HEADERS_MAX: usize = 100;
+
+/// A bound listener.
+pub struct Listening {
+    listener: TcpListener,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+/// Bounds on connections.
+#[derive(Debug, Clone, Copy)]
+pub struct ServeLimits {
+    /// Connections at once; further ones wait in the kernel's queue.
+    pub connections: usize,
+    /// How long a request's head may take.
+    pub head_timeout: Duration,
+}
+
+impl Listening {
+    /// Binds an address.
+    pub async fn bind(address: SocketAddr) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+}
+
+/// Serves until `stop`, then lets requests that have begun end, until `abort`.
+pub async fn serve(
+    listening: Listening,
+    router: Router,
+    limits: ServeLimits,
+    stop: CancellationToken,
+    abort: CancellationToken,
+) {
+    let connections = Arc::new(Semaphore::new(limits.connections));
+    let tasks = TaskTracker::new();
+    loop {
+        let permit = tokio::select! {
+            () = stop.cancelled() => break,
+            permit = Arc::clone(&connections).acquire_owned() => permit,
+        };
+        let stream = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = listening.listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Out of descriptors, most likely: give connections time to end.
+                    tracing::warn!(%error, "a connection could not be taken");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+        };
+        let connection = connection(stream, router.clone(), limits, stop.clone(), abort.clone());
+        tasks.spawn(async move {
+            connection.await;
+            drop(permit);
+        });
+    }
+    drop(listening);
+    tasks.close();
+    tasks.wait().await;
+}
+
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    limits: ServeLimits,
+    stop: CancellationToken,
+    abort: CancellationToken,
+) {
+    // Answers are written whole: waiting for more to send only delays them.
+    let _ = stream.set_nodelay(true);
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEADERS_MAX)
+        .half_close(false);
+    let service = TowerToHyperService::new(router);
+    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    let mut stopping = false;
+    loop {
+        tokio::select! {
+            ended = &mut serving => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended early");
+                }
+                return;
+            }
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                serving.as_mut().graceful_shutdown();
+            }
+            () = abort.cancelled() => return,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Event streams: pages of the log, one after the other, as server-sent events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::error::ApiError;
+use super::state::ApiState;
+use crate::store::{EventPage, EventQuery, Store, StoreError};
+
+/// How many events, and how many of their bytes, a stream reads at once: what a slow reader holds in
+/// memory, about twice while it is written out.
+const PAGE: usize = 256;
+const PAGE_BYTES: usize = 256 * 1024;
+/// How long a client waits before it connects again, in milliseconds.
+const RETRY_MS: u32 = 1_000;
+
+/// What ends a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// The session's end.
+    SessionEnds,
+    /// The end of the one call that it follows.
+    CallEnds,
+    /// Nothing but its reader and the server.
+    Never,
+}
+
+/// The place in the log after which a client wants to go on: `Last-Event-ID` wins over `after`.
+pub(super) fn position(headers: &HeaderMap, after: Option<u64>) -> Result<u64, ApiError> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(after.unwrap_or(0)) };
+    let text = value.to_str().unwrap_or_default();
+    text.parse().map_err(|_| {
+        let detail = "Last-Event-ID is the id of an event of this stream: a decimal number";
+        ApiError::bad_request("invalid_last_event_id", detail)
+    })
+}
+
+/// Whether a client wants a stream.
+pub(super) fn wants_stream(headers: &HeaderMap) -> bool {
+    let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepts.into_iter().any(|accept| accept.contains("text/event-stream"))
+}
+
+/// Whether a client wants JSON and not a stream.
+pub(super) fn wants_json(headers: &HeaderMap) -> bool {
+    let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepts.into_iter().any(|accept| accept.contains("application/json")) && !wants_stream(headers)
+}
+
+/// A place among the streams, or the refusal.
+pub(super) fn stream_permit(state: &ApiState) -> Result<OwnedSemaphorePermit, ApiError> {
+    Arc::clone(&state.facts.streams).try_acquire_owned().map_err(|_| {
+        let detail = "the server has as many event streams as it takes; try again";
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_streams", detail).retry_after(5)
+    })
+}
+
+/// Streams what a query finds, from the log, until it ends.
+pub(super) fn respond(
+    state: &ApiState,
+    permit: OwnedSemaphorePermit,
+    query: EventQuery,
+    until: Until,
+) -> Response {
+    let config = state.config.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let heartbeat = Duration::from_millis(config.events.heartbeat_ms);
+    drop(config);
+    let follower = Follower {
+        store: Arc::clone(&state.store),
+        latest: state.store.latest(query.session_id.as_deref()),
+        query: EventQuery { limit: PAGE, bytes: PAGE_BYTES, ..query },
+        until,
+        heartbeat,
+        closing: state.facts.closing.clone(),
+        greeted: false,
+        over: false,
+        _permit: permit,
+    };
+    let chunks = stream::unfold(follower, |mut follower| async move {
+        let chunk = follower.next().await?;
+        Some((Ok::<Bytes, std::convert::Infallible>(chunk), follower))
+    });
+    let mut response = Response::new(Body::from_stream(chunks));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // Some proxies hold back what they may buffer.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+struct Follower {
+    store: Arc<dyn Store>,
+    latest: watch::Receiver<u64>,
+    query: EventQuery,
+    until: Until,
+    heartbeat: Duration,
+    closing: CancellationToken,
+    greeted: bool,
+    over: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Follower {
+    /// The next piece of the stream; none at its end. A reader that does not take it keeps this
+    /// one page in memory and holds up nobody.
+    async fn next(&mut self) -> Option<Bytes> {
+        if !self.greeted {
+            self.greeted = true;
+            return Some(Bytes::from(format!("retry: {RETRY_MS}\n\n")));
+        }
+        loop {
+            if self.over {
+                return None;
+            }
+            self.latest.borrow_and_update();
+            let page = match self.store.events(self.query.clone()).await {
+                Ok(page) => page,
+                Err(error) => {
+                    tracing::error!(%error, "an event stream could not read the log");
+                    return None;
+                }
+            };
+            let chunk = self.chunk(&page);
+            if !chunk.is_empty() {
+                return Some(chunk);
+            }
+            if page.latest > self.query.after {
+                continue;
+            }
+            if self.has_ended().await {
+                return None;
+            }
+            tokio::select! {
+                () = self.closing.cancelled() => return None,
+                changed = self.latest.changed() => changed.ok()?,
+                () = tokio::time::sleep(self.heartbeat) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+            }
+        }
+    }
+
+    /// Writes out a page and moves on past it.
+    fn chunk(&mut self, page: &EventPage) -> Bytes {
+        use std::fmt::Write as _;
+        let mut text = String::new();
+        if self.query.after.saturating_add(1) < page.earliest {
+            // What comes next is no continuation of what the client has.
+            let earliest = page.earliest;
+            let _ = write!(text, "event: resync_required\ndata: {{\"earliest\":{earliest}}}\n\n");
+        }
+        for event in &page.events {
+            let _ = write!(text, "id: {}\nevent: {}\ndata: {}\n\n", event.id, event.kind, event.json);
+            if self.until == Until::CallEnds && event.ends_call {
+                self.over = true;
+                break;
+            }
+            if self.until == Until::SessionEnds && event.kind == "session_ended" {
+                self.over = true;
+            }
+        }
+        self.query.after = page.next_after;
+        Bytes::from(text)
+    }
+
+    /// Whether the session is over and everything of it was read.
+    async fn has_ended(&self) -> bool {
+        let Some(session_id) = &self.query.session_id else { return false };
+        match self.store.session(session_id).await {
+            // What was written between the page and now is still to be read.
+            Ok(Some(record)) => !record.is_active() && record.session.last_seq <= self.query.after,
+            Ok(None) | Err(_) => true,
+        }
+    }
+}
+
+/// One page as JSON, waited for as long as `wait`.
+pub(super) async fn page(
+    state: &ApiState,
+    query: EventQuery,
+    wait: Duration,
+) -> Result<EventPage, StoreError> {
+    let mut latest = state.store.latest(query.session_id.as_deref());
+    let deadline = tokio::time::Instant::now() + wait;
+    let mut query = query;
+    loop {
+        latest.borrow_and_update();
+        let page = state.store.events(query.clone()).await?;
+        if !page.events.is_empty() || query.after.saturating_add(1) < page.earliest {
+            return Ok(page);
+        }
+        query.after = page.next_after;
+        if page.latest > query.after {
+            continue;
+        }
+        tokio::select! {
+            () = tokio::time::sleep_until(deadline) => return Ok(page),
+            () = state.facts.closing.cancelled() => return Ok(page),
+            changed = latest.changed() => if changed.is_err() { return Ok(page) },
+        }
+    }
+}
