@@ -2,6 +2,8 @@
 //!
 //! ARCHITECTURE.md walks one call through them; `tests/tidy.rs` holds the direction of their imports.
 
+pub mod app;
+pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod executor;

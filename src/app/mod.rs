@@ -1,0 +1,319 @@
+//! Puts the server together: the only room that names every concrete type.
+
+mod greeting;
+mod places;
+mod telemetry;
+mod tokens;
+
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{self, AuthMode, Config, LoadedConfig, Overrides};
+use crate::domain::clock::{SharedClock, SystemClock};
+use crate::domain::identity::{Ids, RandomIds};
+use crate::executor::{BuiltinToolExecutor, RoutingExecutor};
+use crate::http::{self, ApiState, Authenticator, Facts, Listening, ServeLimits};
+use crate::permission::{self, Gate, OwnPlaces, PolicyChecker, StoreDesk};
+use crate::process::{Launcher, LauncherOptions};
+use crate::sandbox::FloorStatus;
+use crate::session::{Parts, Sessions};
+use crate::store::Store;
+use crate::store::sqlite::{SqliteOptions, SqliteStore};
+use places::Places;
+
+/// The server leaves so long after it was told to, whatever hangs.
+const LEAVES_WITHIN: Duration = Duration::from_secs(9);
+
+/// What the command line says.
+#[derive(Debug, Clone, Default)]
+pub struct ServeOptions {
+    /// `--listen`.
+    pub listen: Option<String>,
+    /// `--data-dir`.
+    pub data_dir: Option<PathBuf>,
+    /// `--workspace-root`, any number of times.
+    pub workspace_roots: Vec<PathBuf>,
+    /// `--config`.
+    pub config: Option<PathBuf>,
+}
+
+/// Why the server does not start; the text says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct StartError(String);
+
+impl StartError {
+    fn from_display(what: &str, error: impl std::fmt::Display) -> Self {
+        Self(format!("{what}: {error}"))
+    }
+}
+
+/// Runs the server until it is told to end.
+pub fn serve(options: ServeOptions) -> ExitCode {
+    telemetry::start();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(&StartError::from_display("the runtime could not start", error)),
+    };
+    match runtime.block_on(run(options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => refuse(&error),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a server that does not start says why, whatever the log is set to")]
+fn refuse(error: &StartError) -> ExitCode {
+    eprintln!("toolgate: {error}");
+    ExitCode::FAILURE
+}
+
+async fn run(options: ServeOptions) -> Result<(), StartError> {
+    let environment = environment();
+    let loaded = load(&options, &environment)?;
+    let config = &loaded.config;
+    let address: SocketAddr = config
+        .server
+        .listen
+        .parse()
+        .map_err(|error| StartError::from_display("server.listen is no address", error))?;
+    let places = Places::prepare(config, loaded.path.as_deref(), &environment)?;
+    refuse_open_doors(config, address.ip(), None)?;
+    let clock: SharedClock = Arc::new(SystemClock);
+    let ids: Arc<dyn Ids> = Arc::new(RandomIds);
+    let made = tokens::prepare(&places.data_dir, &*ids)?;
+    let auth = authenticator(config, &made, &environment)?;
+    let launcher = launch(config, &places, environment).await?;
+    let floor = launcher.floor().clone();
+    refuse_open_doors(config, address.ip(), Some(&floor))?;
+    let sqlite =
+        SqliteOptions { events_per_session: config.events.kept_per_session, ..SqliteOptions::default() };
+    let store = SqliteStore::open(&places.data_dir, Arc::clone(&clock), &sqlite)
+        .map_err(|error| StartError::from_display("the store could not be opened", error))?;
+    let closing = Arc::new(store);
+    let store: Arc<dyn Store> = closing.clone();
+    let limits = config.limits.clone();
+    let shared = Arc::new(RwLock::new(config.clone()));
+    let sessions = sessions(&loaded, &shared, &places, &store, &clock, &ids, &launcher)?;
+    sessions.recover().await.map_err(|error| {
+        StartError::from_display("the calls of the run before could not be taken up", error)
+    })?;
+    let listening = Listening::bind(address)
+        .await
+        .map_err(|error| StartError::from_display(&format!("cannot listen on {address}"), error))?;
+    // Whoever reads the greeting may end the server from then on.
+    let signals = EndSignals::catch()?;
+    greeting::print(listening.address, &places, &made, &floor);
+    let facts = Arc::new(Facts {
+        floor,
+        own_hosts: own_hosts(listening.address.ip()),
+        closing: CancellationToken::new(),
+        streams: Arc::new(Semaphore::new(limits.streams)),
+        requests: Arc::new(Semaphore::new(limits.requests)),
+    });
+    let state = ApiState {
+        sessions: sessions.clone(),
+        store,
+        auth: Arc::new(auth),
+        config: Arc::clone(&shared),
+        facts: Arc::clone(&facts),
+    };
+    let serve_limits = ServeLimits {
+        connections: limits.connections,
+        head_timeout: Duration::from_millis(limits.head_timeout_ms),
+    };
+    let (stop, abort) = (CancellationToken::new(), CancellationToken::new());
+    let serving = http::serve(listening, http::router(state), serve_limits, stop.clone(), abort.clone());
+    let serving = tokio::spawn(serving);
+    signals.come().await;
+    tracing::info!("shutting down");
+    let grace = Duration::from_millis(shared_grace(&shared));
+    let leaving = async {
+        stop.cancel();
+        sessions.shut_down(grace).await;
+        launcher.stop().await;
+        facts.closing.cancel();
+        let _ = serving.await;
+    };
+    if tokio::time::timeout(LEAVES_WITHIN, leaving).await.is_err() {
+        tracing::warn!("connections were still open and are closed now");
+        abort.cancel();
+    }
+    closing.close().await;
+    Ok(())
+}
+
+fn shared_grace(config: &RwLock<Config>) -> u64 {
+    config.read().unwrap_or_else(std::sync::PoisonError::into_inner).server.shutdown_grace_ms
+}
+
+/// The environment, read once.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads it whole; commands get a list"
+)]
+fn environment() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().collect()
+}
+
+fn load(options: &ServeOptions, environment: &[(OsString, OsString)]) -> Result<LoadedConfig, StartError> {
+    let variables = environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
+    let variables: Vec<(String, String)> =
+        variables.filter(|(name, _)| name.starts_with("TOOLGATE_")).collect();
+    let from_environment = variables.iter().find(|(name, _)| name == "TOOLGATE_CONFIG");
+    let path = options.config.clone().or_else(|| from_environment.map(|(_, value)| PathBuf::from(value)));
+    let overrides = Overrides {
+        variables,
+        listen: options.listen.clone(),
+        data_dir: options.data_dir.clone(),
+        workspace_roots: options.workspace_roots.clone(),
+    };
+    config::load(path.as_deref(), &overrides).map_err(|error| StartError(error.to_string()))
+}
+
+/// Refuses a listener that others reach while nothing keeps them, or commands, out.
+fn refuse_open_doors(config: &Config, ip: IpAddr, floor: Option<&FloorStatus>) -> Result<(), StartError> {
+    if ip.is_loopback() {
+        return Ok(());
+    }
+    if config.auth.mode == AuthMode::None {
+        return Err(StartError(format!(
+            "auth.mode is none, which is for loopback alone, but server.listen is {ip}: \
+             set auth.mode to tokens, or listen on 127.0.0.1"
+        )));
+    }
+    let missing = floor.and_then(|floor| floor.reason_if_missing.as_ref());
+    match missing {
+        Some(reason) if !config.sandbox.accept_missing_floor => Err(StartError(format!(
+            "there is no floor under commands ({reason}), so they could read this server's tokens, \
+             and server.listen is {ip}: install bubblewrap or use a kernel with Landlock, \
+             listen on 127.0.0.1, or set sandbox.accept_missing_floor to true"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn authenticator(
+    config: &Config,
+    made: &tokens::MadeTokens,
+    environment: &[(OsString, OsString)],
+) -> Result<Authenticator, StartError> {
+    match config.auth.mode {
+        AuthMode::None => Ok(Authenticator::open()),
+        AuthMode::Tokens => {
+            let known = tokens::known(made, &config.auth.tokens, environment)?;
+            Ok(Authenticator::by_tokens(known))
+        }
+    }
+}
+
+async fn launch(
+    config: &Config,
+    places: &Places,
+    environment: Vec<(OsString, OsString)>,
+) -> Result<Launcher, StartError> {
+    let mut hidden = vec![places.data_dir.clone()];
+    hidden.extend(places.config_file.clone());
+    hidden.extend(config.auth.tokens.iter().filter_map(|token| token.file.clone()));
+    let options = LauncherOptions {
+        program: PathBuf::from("/proc/self/exe"),
+        floor: config.sandbox.floor,
+        hidden,
+        read_only: vec![places.binary.clone()],
+        allowed: Vec::new(),
+        environment,
+        never_in_path: places.roots.clone(),
+    };
+    Launcher::start(options)
+        .await
+        .map_err(|error| StartError::from_display("programs cannot be started", error))
+}
+
+fn sessions(
+    loaded: &LoadedConfig,
+    config: &Arc<RwLock<Config>>,
+    places: &Places,
+    store: &Arc<dyn Store>,
+    clock: &SharedClock,
+    ids: &Arc<dyn Ids>,
+    launcher: &Launcher,
+) -> Result<Sessions, StartError> {
+    let own = OwnPlaces {
+        own_paths: std::iter::once(places.data_dir.clone()).chain(places.config_file.clone()).collect(),
+        roots: places.roots.clone(),
+    };
+    let tools = BuiltinToolExecutor::tool_schemas();
+    let names: Vec<&str> = tools.iter().map(crate::domain::schema::ToolSchema::name).collect();
+    let policy = permission::compile(&loaded.config.permissions, &own, &names).map_err(|problems| {
+        let problems = problems.into_iter().map(|problem| loaded.problem(&problem.key, problem.message));
+        StartError(loaded.invalid(problems.collect()).to_string())
+    })?;
+    for warning in policy.warnings() {
+        let line = loaded.problem(&warning.source, "").line;
+        tracing::warn!(key = %warning.source, line, rule = %warning.rule, "{}", warning.text);
+    }
+    let confined = launcher.floor().reason_if_missing.is_none();
+    let checker = PolicyChecker::new(policy, Some(Arc::clone(store)), places.home.clone(), confined);
+    let expiry_config = Arc::clone(config);
+    let expiry = Arc::new(move || {
+        let config = expiry_config.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Duration::from_secs(config.approvals.expire_after_s)
+    });
+    let desk = StoreDesk::new(Arc::clone(store), Arc::clone(clock), Arc::clone(ids), expiry);
+    let checker = Arc::new(checker);
+    let gate = Gate::new(checker.clone()).with_desk(Arc::new(desk.clone()));
+    let builtin =
+        BuiltinToolExecutor::new_with_config_and_permissions(Arc::clone(config), checker).behind(gate);
+    Ok(Sessions::new(Parts {
+        store: Arc::clone(store),
+        config: Arc::clone(config),
+        clock: Arc::clone(clock),
+        ids: Arc::clone(ids),
+        executor: Arc::new(RoutingExecutor::new(Arc::new(builtin))),
+        desk,
+        launcher: Some(launcher.clone()),
+        folder: places.data_dir.join("sessions"),
+        roots: places.roots.clone(),
+    }))
+}
+
+/// What a `Host` header may say without being configured: the loopback names, and the address.
+fn own_hosts(ip: IpAddr) -> Vec<String> {
+    let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).into();
+    if !ip.is_unspecified() {
+        hosts.push(match ip {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        });
+    }
+    hosts
+}
+
+/// The signals that end the server, caught from here on.
+struct EndSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl EndSignals {
+    fn catch() -> Result<Self, StartError> {
+        let catch = |kind| signal(kind).map_err(|error| StartError::from_display("signals", error));
+        Ok(Self { terminate: catch(SignalKind::terminate())?, interrupt: catch(SignalKind::interrupt())? })
+    }
+
+    async fn come(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

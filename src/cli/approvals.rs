@@ -1,0 +1,337 @@
+//! `toolgate approvals`: lists what waits, or shows one approval in full.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::domain::approval::{Approval, Scope};
+use crate::domain::visible;
+
+use super::client::{Answer, Client};
+use super::connection::{ConnectionArgs, Role};
+use super::error::CliError;
+use super::output::{self, Output};
+
+/// Approvals asked for at once; the server's own bound.
+const PAGE: u32 = 1000;
+/// The most characters of a call in the table; the whole of it is in the view of one approval.
+const DISPLAY_MAX: usize = 100;
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ApprovalsArgs {
+    /// Show this one in full; the beginning of its id is enough
+    id: Option<String>,
+    /// Only those of this session
+    #[arg(long, value_name = "SESSION", conflicts_with = "id")]
+    session: Option<String>,
+    /// Those that were decided or are over, too
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+    /// One JSON object a line, as the server sends it
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgate approvals
+  toolgate approvals apr_0192
+  toolgate approvals --session run-7 --all --json
+
+Needs the operator's token. Decide with `toolgate approve ID` or `toolgate deny ID`.";
+
+/// Prints the list or the one approval.
+pub(super) async fn run(args: ApprovalsArgs, output: &mut Output) -> Result<u8, CliError> {
+    let client = Client::new(args.connection.resolve(Role::Operator)?)?;
+    show(&args, &client, output).await
+}
+
+async fn show(args: &ApprovalsArgs, client: &Client, output: &mut Output) -> Result<u8, CliError> {
+    if let Some(id) = &args.id {
+        let (answer, approval) = find(client, id).await?;
+        if args.json {
+            output.json(&answer.text)?;
+        } else {
+            output.prepared(&in_full(&approval))?;
+        }
+        return Ok(0);
+    }
+    let mut shown = 0_usize;
+    let mut cursor = None;
+    loop {
+        let page = page(client, args.session.as_deref(), args.all, cursor.as_deref()).await?;
+        for item in &page.items {
+            if args.json {
+                output.json(&item.to_string())?;
+            } else {
+                row(
+                    output,
+                    &client.parse(&Answer { text: String::new(), value: item.clone() })?,
+                    shown == 0,
+                )?;
+            }
+            shown += 1;
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    if shown == 0 && !args.json {
+        output::note(if args.all { "no approvals" } else { "nothing waits for a decision" });
+    }
+    Ok(0)
+}
+
+/// The approval whose id is given, or begins so and waits as the only one.
+pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval), CliError> {
+    match client.get(&["approvals", id], &Vec::new(), Duration::ZERO).await {
+        Ok(answer) => {
+            let approval = client.parse(&answer)?;
+            return Ok((answer, approval));
+        }
+        Err(CliError::Problem(problem)) if problem.status == 404 => {}
+        Err(error) => return Err(error),
+    }
+    let mut fitting: Vec<Value> = Vec::new();
+    let mut cursor = None;
+    loop {
+        let page = page(client, None, false, cursor.as_deref()).await?;
+        let begins = |item: &Value| item["approval_id"].as_str().is_some_and(|whole| whole.starts_with(id));
+        fitting.extend(page.items.into_iter().filter(begins));
+        cursor = page.next_cursor;
+        if cursor.is_none() || fitting.len() > 1 {
+            break;
+        }
+    }
+    match <[Value; 1]>::try_from(fitting) {
+        Ok([value]) => {
+            let answer = Answer { text: value.to_string(), value };
+            let approval = client.parse(&answer)?;
+            Ok((answer, approval))
+        }
+        Err(fitting) if fitting.is_empty() => Err(CliError::usage(
+            format!("no approval {id}, and none that waits begins so"),
+            "`toolgate approvals` lists what waits, `--all` what is over too",
+        )),
+        Err(_) => Err(CliError::usage(
+            format!("more than one approval that waits begins with {id}"),
+            "give more of its id; `toolgate approvals` lists them",
+        )),
+    }
+}
+
+struct Page {
+    items: Vec<Value>,
+    next_cursor: Option<String>,
+}
+
+async fn page(
+    client: &Client,
+    session: Option<&str>,
+    all: bool,
+    cursor: Option<&str>,
+) -> Result<Page, CliError> {
+    let mut query = vec![("limit", PAGE.to_string())];
+    if !all {
+        query.push(("status", "pending".into()));
+    }
+    if let Some(session) = session {
+        query.push(("session_id", session.into()));
+    }
+    if let Some(cursor) = cursor {
+        query.push(("cursor", cursor.into()));
+    }
+    let mut answer = client.get(&["approvals"], &query, Duration::ZERO).await?;
+    let next_cursor = answer.value["next_cursor"].as_str().map(ToOwned::to_owned);
+    match answer.value["items"].take() {
+        Value::Array(items) if next_cursor.is_none() || next_cursor.as_deref() != cursor => {
+            Ok(Page { items, next_cursor })
+        }
+        _ => Err(client.strange("no list of approvals".into())),
+    }
+}
+
+fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliError> {
+    if first {
+        output.prepared(&format!(
+            "{:<36}  {:<10}  {:<19}  {:<20}  CALL\n",
+            "APPROVAL", "STATUS", "SINCE", "SESSION"
+        ))?;
+    }
+    let since: String = approval.created_at.to_string().chars().take(19).collect();
+    output.prepared(&format!(
+        "{:<36}  {:<10}  {:<19}  {:<20}  {}\n",
+        visible::one_line(&approval.approval_id),
+        approval.status.as_str(),
+        since,
+        visible::one_line(&approval.session_id),
+        visible::clipped(&approval.display, DISPLAY_MAX),
+    ))
+}
+
+/// Everything a reviewer decides on, escaped line by line: nothing in an outside text can look
+/// like a line of this view.
+pub(super) fn in_full(approval: &Approval) -> String {
+    let mut text = String::new();
+    let mut field = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:<10} {}", visible::one_line(value));
+    };
+    field("approval", &approval.approval_id);
+    field("status", approval.status.as_str());
+    field("session", &approval.session_id);
+    field("call", &approval.call.call_id);
+    field("tool", &approval.tool_name);
+    field("shown as", &approval.display);
+    field("arguments", &approval.arguments.to_string());
+    field("directory", &approval.cwd);
+    field("sandbox", &approval.sandbox);
+    field("asks as", &approval.reason.text);
+    if let Some(rule) = &approval.reason.rule {
+        field("rule", rule);
+    }
+    for leaf in approval.leaves.iter().flatten() {
+        field("runs", leaf);
+    }
+    for offer in &approval.offers {
+        let pattern = offer.pattern.as_deref().map(|pattern| format!(" --pattern '{pattern}'"));
+        field("offer", &format!("--scope {}{}", scope_name(offer.scope), pattern.unwrap_or_default()));
+    }
+    field("since", &approval.created_at.to_string());
+    field("until", &approval.expires_at.to_string());
+    if let Some(decision) = &approval.decision {
+        let request = &decision.request;
+        field(
+            "decided",
+            &format!("{:?} by {} at {}", request.decision, decision.by, decision.at).to_lowercase(),
+        );
+        if let Some(message) = &request.message {
+            field("message", message);
+        }
+    }
+    if let Some(diff) = &approval.diff {
+        let _ = writeln!(text, "diff");
+        for line in diff.split_inclusive('\n') {
+            let _ = writeln!(text, "  {}", visible::lines(line.trim_end_matches('\n')));
+        }
+    }
+    text
+}
+
+/// The scope as it stands on the command line.
+pub(super) fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Once => "once",
+        Scope::Session => "session",
+        Scope::Always => "always",
+    }
+}
+
+#[cfg(test)]
+pub(super) mod samples {
+    //! Approvals for tests.
+
+    use serde_json::{Value, json};
+
+    pub(in crate::cli) fn approval(id: &str) -> Value {
+        json!({"approval_id": id, "session_id": "s1", "call_id": "c\u{202e}1", "tool_name": "Bash",
+            "arguments": {"command": "rm \u{1b}[2Jx"}, "digest": "00", "status": "pending",
+            "reason": {"text": "runs a command", "rule": "Bash(rm *)"}, "cwd": "/w", "sandbox": "floor",
+            "diff": "--- a\n+++ b\n-old\r\n+new\u{1b}[8m\n", "leaves": ["rm x\ny"], "display": "rm x\r",
+            "offers": [{"scope": "session", "pattern": "Bash(rm x)"}, {"scope": "always", "pattern": "Bash(rm x)"},
+                {"scope": "always", "pattern": "Bash(rm *)"}],
+            "created_at": "2026-11-30T20:15:01Z", "expires_at": "2026-12-01T20:15:01Z"})
+    }
+
+    pub(in crate::cli) fn list(ids: &[&str], next: Option<&str>) -> String {
+        let items: Vec<_> = ids.iter().map(|id| approval(id)).collect();
+        json!({"items": items, "next_cursor": next}).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::fake_server::{FakeServer, Reply};
+    use super::super::output::capture::Captured;
+    use super::samples::{approval, list};
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: ApprovalsArgs,
+    }
+
+    async fn shown(words: &[&str], replies: Vec<Reply>) -> (Result<u8, CliError>, String, Vec<String>) {
+        let server = FakeServer::start(replies).await;
+        let args = Line::parse_from([&["approvals"], words].concat()).args;
+        let client = Client::new(server.connection()).unwrap();
+        let captured = Captured::default();
+        let outcome = show(&args, &client, &mut captured.output()).await;
+        (outcome, captured.text(), server.finish().await)
+    }
+
+    fn assert_safe(text: &str) {
+        assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
+    }
+
+    #[tokio::test]
+    async fn the_list_goes_over_all_pages() {
+        let pages =
+            vec![Reply::json(200, &list(&["apr_1"], Some("n"))), Reply::json(200, &list(&["apr_2"], None))];
+        let (outcome, text, requests) = shown(&["--session", "s1"], pages.clone()).await;
+        assert_eq!(outcome.unwrap(), 0);
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.contains("rm x\\r"), "{text}");
+        let columns: Vec<_> = text.lines().map(|line| line.find(" s1 ").or(line.find(" SESSION "))).collect();
+        assert!(columns.iter().all(|column| column.is_some() && *column == columns[0]), "{text}");
+        assert_safe(&text);
+        assert!(
+            requests[0].starts_with("GET /v1/approvals?limit=1000&status=pending&session_id=s1 "),
+            "{requests:?}"
+        );
+        assert!(requests[1].contains("&cursor=n "), "{requests:?}");
+        let (_, text, _) = shown(&["--json", "--all"], pages).await;
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert_safe(&text);
+    }
+
+    #[tokio::test]
+    async fn one_is_shown_whole_and_escaped() {
+        let (_, text, _) = shown(&["apr_1"], vec![Reply::json(200, &approval("apr_1").to_string())]).await;
+        for part in [
+            "call       c\\u{202e}1\n",
+            "runs       rm x\\ny\n",
+            "rule       Bash(rm *)\n",
+            "offer      --scope always --pattern 'Bash(rm *)'\n",
+            "  -old\\r\n  +new\\u{1b}[8m\n",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert_safe(&text);
+    }
+
+    #[tokio::test]
+    async fn a_prefix_must_be_unique() {
+        let missing = || Reply::json(404, r#"{"title":"Not found","status":404}"#);
+        let (outcome, text, _) = shown(
+            &["apr_2", "--json"],
+            vec![missing(), Reply::json(200, &list(&["apr_11", "apr_22"], None))],
+        )
+        .await;
+        assert_eq!(outcome.unwrap(), 0);
+        assert!(text.contains("apr_22"), "{text}");
+        for id in ["apr_", "apr_3"] {
+            let list = Reply::json(200, &list(&["apr_11", "apr_22"], None));
+            let (outcome, _, _) = shown(&[id], vec![missing(), list]).await;
+            assert_eq!(outcome.unwrap_err().exit_code(), super::super::error::USAGE, "{id}");
+        }
+    }
+}

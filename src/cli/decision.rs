@@ -1,0 +1,112 @@
+//! Sends a decision on an approval, and says what came of it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope};
+use crate::domain::visible;
+
+use super::approvals::{find, scope_name};
+use super::client::Client;
+use super::error::CliError;
+use super::output::Output;
+
+/// Decides on the approval whose id begins so.
+pub(super) async fn decide(
+    client: &Client,
+    id: &str,
+    mut request: DecisionRequest,
+    json: bool,
+    output: &mut Output,
+) -> Result<u8, CliError> {
+    let (_, approval) = find(client, id).await?;
+    if request.scope != Scope::Once && request.pattern.is_none() {
+        request.pattern = Some(only_offer(&approval, request.scope)?);
+    }
+    let body = serde_json::to_value(&request).map_err(|error| client.strange(error.to_string()))?;
+    let path = ["approvals", approval.approval_id.as_str(), "decision"];
+    let answer = client.post(&path, &Vec::new(), &body, Duration::ZERO).await?;
+    if json {
+        output.json(&answer.text)?;
+        return Ok(0);
+    }
+    let decided: Approval = client.parse(&answer)?;
+    output.line(&sentence(&request, &decided))?;
+    Ok(0)
+}
+
+fn sentence(request: &DecisionRequest, approval: &Approval) -> String {
+    let verb = match request.decision {
+        Choice::Allow => "allowed",
+        Choice::Deny => "denied",
+    };
+    let scope = match (&request.decision, request.scope, &request.pattern) {
+        (Choice::Deny, ..) => String::new(),
+        (_, Scope::Once, _) => " once".into(),
+        (_, scope, pattern) => format!(" ({}: {})", scope_name(scope), pattern.as_deref().unwrap_or("-")),
+    };
+    let what = visible::one_line(&approval.display);
+    let edited = if request.arguments.is_some() { " with edited arguments, in place of" } else { ":" };
+    format!("{verb}{scope} {}{edited} {} {what}", approval.approval_id, approval.tool_name)
+}
+
+/// The pattern of the scope's only offer: what is granted beyond once is never guessed.
+fn only_offer(approval: &Approval, scope: Scope) -> Result<String, CliError> {
+    let offers: Vec<_> = approval
+        .offers
+        .iter()
+        .filter(|offer| offer.scope == scope)
+        .filter_map(|o| o.pattern.as_deref())
+        .collect();
+    let name = scope_name(scope);
+    match offers.as_slice() {
+        [pattern] => Ok((*pattern).to_owned()),
+        [] => Err(CliError::usage(
+            format!("this call cannot be allowed with --scope {name}"),
+            format!("`toolgate approvals {}` shows what is offered", approval.approval_id),
+        )),
+        several => Err(CliError::usage(
+            format!("--scope {name} has several patterns here: {}", several.join("   ")),
+            "choose one of them with --pattern",
+        )),
+    }
+}
+
+/// JSON from the command line: the text, `@FILE`, or `-` for standard input.
+pub(super) fn json_argument(text: &str, what: &str) -> Result<Value, CliError> {
+    let text = text_argument(text)?;
+    serde_json::from_str(&text).map_err(|error| {
+        CliError::usage(
+            format!("{what} is not JSON: {error}"),
+            "quote it for the shell: '{\"key\":\"value\"}'",
+        )
+    })
+}
+
+/// The longest text that is taken from a file or standard input, in bytes: the server's own bound.
+const TEXT_MAX: u64 = 16 * 1024 * 1024;
+
+/// A text from the command line: as it is, `@FILE`, or `-` for standard input.
+pub(super) fn text_argument(text: &str) -> Result<String, CliError> {
+    use std::io::Read as _;
+    let (path, mut source): (&str, Box<dyn std::io::Read>) = match text.strip_prefix('@') {
+        None if text == "-" => ("standard input", Box::new(std::io::stdin().lock())),
+        None => return Ok(text.to_owned()),
+        Some(path) => {
+            let file =
+                std::fs::File::open(path).map_err(|source| CliError::File { path: path.into(), source })?;
+            (path, Box::new(file))
+        }
+    };
+    let mut read = String::new();
+    let told = |source| CliError::File { path: path.into(), source };
+    source.by_ref().take(TEXT_MAX + 1).read_to_string(&mut read).map_err(told)?;
+    if read.len() as u64 > TEXT_MAX {
+        return Err(CliError::usage(
+            format!("{path} has more than {TEXT_MAX} bytes"),
+            "the server takes no more",
+        ));
+    }
+    Ok(read)
+}
