@@ -1,0 +1,144 @@
+//! What an approval is bound to: exactly what the reviewer was shown.
+
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, TestSession};
+
+async fn waiting_edit(session: &TestSession) -> String {
+    session.write_file("a.txt", "one\ntwo\n");
+    session.call("r", "Read", json!({"file_path": "a.txt"})).await.expect(200);
+    let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "three"});
+    session.asks("e", "Edit", edit).await
+}
+
+/// Allowing it is refused, since something changed; the approval that waits now.
+async fn superseded(server: &TestServer, session: &TestSession, call: &str, old: &str) -> Value {
+    let operator = server.operator();
+    let problem = operator.decide(old, &json!({"decision": "allow"})).await.problem(409, "superseded");
+    let new = problem["approval"].clone();
+    assert_eq!(new["status"], "pending");
+    assert_ne!(new["approval_id"], old);
+    assert_eq!(operator.approval(old).await["status"], "superseded");
+    let current = session.current(call).await;
+    assert_eq!(current["status"], "awaiting_approval");
+    assert_eq!(current["approval_id"], new["approval_id"]);
+    assert_eq!(operator.pending(&session.id).await, std::slice::from_ref(&new));
+    for decision in ["allow", "deny"] {
+        let again = operator.decide(old, &json!({"decision": decision})).await;
+        assert_eq!(again.status, 409, "{}", again.text());
+    }
+    new
+}
+
+#[tokio::test]
+async fn p16_an_edit_of_a_file_that_changed_asks_again_with_the_new_diff() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let old = waiting_edit(&session).await;
+    session.write_file("a.txt", "ONE\ntwo\n");
+    let new = superseded(&server, &session, "e", &old).await;
+    assert_eq!(session.read_file("a.txt"), "ONE\ntwo\n", "nothing was applied unseen");
+    assert!(new["diff"].as_str().unwrap().contains(" ONE"), "{new}");
+
+    server.operator().allow(new["approval_id"].as_str().unwrap()).await;
+    let call = session.ended("e").await;
+    assert_eq!(call["status"], "completed", "{call}");
+    assert_eq!(session.read_file("a.txt"), "ONE\nthree\n");
+    let resolved: Vec<_> = session
+        .events()
+        .await
+        .into_iter()
+        .filter(|event| event["type"] == "tool_approval_resolved")
+        .map(|event| event["decision"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(resolved, ["superseded", "allow"]);
+}
+
+#[tokio::test]
+async fn p16_an_edit_that_fits_no_more_changes_nothing() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let old = waiting_edit(&session).await;
+    session.write_file("a.txt", "something else\n");
+    let answer = server.operator().decide(&old, &json!({"decision": "allow"})).await;
+    assert!([409, 422].contains(&answer.status.as_u16()), "{}", answer.text());
+    assert_eq!(session.read_file("a.txt"), "something else\n");
+}
+
+#[tokio::test]
+async fn p16_a_write_over_a_file_that_came_meanwhile_asks_again() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let old = session.asks("w", "Write", json!({"file_path": "n.txt", "content": "mine\n"})).await;
+    session.write_file("n.txt", "theirs\n");
+    let answer = server.operator().decide(&old, &json!({"decision": "allow"})).await;
+    assert!([409, 422].contains(&answer.status.as_u16()), "{}", answer.text());
+    assert_eq!(session.read_file("n.txt"), "theirs\n");
+}
+
+#[tokio::test]
+async fn p17_a_script_that_changed_while_its_call_waited_does_not_run() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    session.write_file("run.sh", "touch first\n");
+    let old = session.asks("c", "Bash", json!({"command": "sh ./run.sh"})).await;
+    session.write_file("run.sh", "touch second\n");
+    let new = superseded(&server, &session, "c", &old).await;
+    assert!(!session.file("first").exists() && !session.file("second").exists());
+    server.operator().allow(new["approval_id"].as_str().unwrap()).await;
+    assert_eq!(session.ended("c").await["status"], "completed");
+    assert!(session.file("second").exists() && !session.file("first").exists());
+}
+
+#[tokio::test]
+async fn p17_whatever_names_the_script_binds_to_it() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    std::fs::create_dir(session.file("sub")).unwrap();
+    for (n, (command, file)) in [
+        ("cd sub && sh ./a.sh", "sub/a.sh"),
+        ("bash -c 'sh b.sh; true'", "b.sh"),
+        ("make -f rules.mk all", "rules.mk"),
+        ("CONFIG=conf.py python3 sub/c.py", "conf.py"),
+        ("sh \"new file.sh\"", "new file.sh"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = n.to_string();
+        let old = session.asks(&id, "Bash", json!({"command": command})).await;
+        // It was not there, and comes while the call waits.
+        session.write_file(file, "touch ran\n");
+        let new = superseded(&server, &session, &id, &old).await;
+        let deny = json!({"decision": "deny"});
+        server.operator().decide(new["approval_id"].as_str().unwrap(), &deny).await.expect(200);
+    }
+    assert!(!session.file("ran").exists());
+}
+
+#[tokio::test]
+async fn a_path_that_leads_elsewhere_meanwhile_is_not_followed() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    std::fs::create_dir(session.file("dir")).unwrap();
+    let old = session.asks("w", "Write", json!({"file_path": "dir/x", "content": "c"})).await;
+    let outside = server.outside().join("elsewhere");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::remove_dir(session.file("dir")).unwrap();
+    std::os::unix::fs::symlink(&outside, session.file("dir")).unwrap();
+    let answer = server.operator().decide(&old, &json!({"decision": "allow"})).await;
+    assert!([409, 422].contains(&answer.status.as_u16()), "{}", answer.text());
+    assert!(!outside.join("x").exists());
+}
+
+#[tokio::test]
+async fn an_allow_is_spent_once() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let id = session.asks("1", "Bash", json!({"command": "echo ran >> log"})).await;
+    server.operator().allow(&id).await;
+    session.ended("1").await;
+    server.operator().allow(&id).await;
+    session.asks("2", "Bash", json!({"command": "echo ran >> log"})).await;
+    assert_eq!(session.read_file("log"), "ran\n");
+}

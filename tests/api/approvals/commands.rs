@@ -1,0 +1,145 @@
+//! Commands: what their words lead to, where they run, and what a person sees of them.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, TestSession};
+
+/// A path that is too long together with the directory, and that the kernel takes.
+fn long(end: &str) -> String {
+    format!("{}{end}", "./".repeat((4080 - end.len()) / 2))
+}
+
+async fn status(session: &TestSession, id: &str, command: &str) -> Value {
+    let answer = session.bash(id, command).await;
+    let call: Value = serde_json::from_slice(&answer.bytes).unwrap();
+    call["status"].clone()
+}
+
+#[tokio::test]
+async fn a_path_that_cannot_be_located_is_not_read_unasked() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let command = format!("cat {}", long("../../../../../../../../etc/passwd"));
+    for (id, workdir) in [("1", "."), ("2", session.workspace.to_str().unwrap())] {
+        session.asks(id, "Bash", json!({"command": command, "workdir": workdir})).await;
+    }
+    session.asks("3", "Bash", json!({"command": command})).await;
+}
+
+#[tokio::test]
+async fn a_grant_does_not_hold_in_a_directory_outside() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let outside = server.outside().join("elsewhere");
+    std::fs::create_dir(&outside).unwrap();
+    let id = session.asks("1", "Bash", json!({"command": "touch 'a b'"})).await;
+    let shown = server.operator().approval(&id).await;
+    let patterns: Vec<_> = shown["offers"].as_array().unwrap().iter().map(|o| o["pattern"].clone()).collect();
+    assert_eq!(patterns, [Value::Null, json!("Bash(touch 'a b')"), json!("Bash(touch 'a b')")]);
+    let decision = json!({"decision": "allow", "scope": "session"});
+    server.operator().decide(&id, &decision).await.expect(200);
+    session.ended("1").await;
+    assert_eq!(status(&session, "2", "touch \"a b\"").await, "completed");
+    assert_eq!(status(&session, "3", "touch a b").await, "awaiting_approval");
+    let away = json!({"command": "touch 'a b'", "workdir": outside.to_str().unwrap()});
+    session.asks("4", "Bash", away).await;
+    assert!(!outside.join("a b").exists());
+}
+
+#[tokio::test]
+async fn links_are_followed_under_bypass() {
+    let config = json!({"permissions": {"deny": ["Read(**/.env)", "Edit(lock/**)"]}});
+    let server = TestServer::with_config(&config);
+    let session = server.bypass_session().await;
+    session.write_file(".env", "SECRET=1\n");
+    session.write_file("ok.txt", "ok\n");
+    std::fs::create_dir(session.file("lock")).unwrap();
+    std::fs::create_dir_all(session.file(".git/hooks")).unwrap();
+    for (target, link) in [(".env", "e2"), ("lock", "L2"), (".git", "g2")] {
+        symlink(target, session.file(link)).unwrap();
+    }
+    for (n, (command, want)) in [
+        ("cp e2 zz", "denied"),
+        ("sed -n p e2", "denied"),
+        ("cp ok.txt L2/a", "denied"),
+        ("cp ok.txt g2/hooks/pre-commit", "awaiting_approval"),
+        ("grep -r SECRET .", "awaiting_approval"),
+        ("tar cf - .", "awaiting_approval"),
+        ("cp ok.txt copy.txt", "completed"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(status(&session, &n.to_string(), command).await, want, "{command}");
+    }
+    for made in ["zz", "lock/a", ".git/hooks/pre-commit"] {
+        assert!(!session.file(made).exists(), "{made}");
+    }
+}
+
+#[tokio::test]
+async fn leaves_hide_nothing() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let command = "touch a\u{1b}[31m; touch \u{202e}b";
+    let id = session.asks("c", "Bash", json!({"command": command})).await;
+    let approval = server.operator().approval(&id).await;
+    assert_eq!(approval["leaves"], json!(["touch a\\u{1b}[31m", "touch \\u{202e}b"]));
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_be_run_is_not_asked_about() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for (id, word) in [("1", "x".repeat(131_072)), ("2", "é".repeat(65_536))] {
+        let status = status(&session, id, &format!("touch {word}")).await;
+        assert_eq!(status, "failed", "{id}");
+    }
+    assert!(server.operator().pending(&session.id).await.is_empty());
+}
+
+/// Case F3: what a `cd` leads to counts, in a session that bypasses what only asks too.
+#[tokio::test]
+async fn f3_a_hook_written_behind_a_cd_asks_under_bypass() {
+    let server = TestServer::start();
+    for (name, session) in [("plain", server.session().await), ("bypass", server.bypass_session().await)] {
+        std::fs::create_dir_all(session.file(".git/hooks")).unwrap();
+        session.asks(name, "Bash", json!({"command": "cd .git && echo x > hooks/pre-commit"})).await;
+        assert!(!session.file(".git/hooks/pre-commit").exists());
+    }
+}
+
+/// Case F5: a directory that the model gives moves nothing of what may be written unasked.
+#[tokio::test]
+async fn f5_a_workdir_outside_widens_nothing() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let accepts = json!({"permission_mode": "accept_edits"});
+    server.operator().patch(&session.path("/runtime"), &accepts).await.expect(200);
+    let outside = server.outside().to_str().unwrap().to_owned();
+    session.asks("pwd", "Bash", json!({"command": "touch made", "workdir": outside})).await;
+    session.asks("write", "Write", json!({"file_path": format!("{outside}/made"), "content": "x"})).await;
+    session.asks("read", "Read", json!({"file_path": "/etc/hostname"})).await;
+    session.call("inside", "Write", json!({"file_path": "made", "content": "x"})).await.expect(200);
+    assert!(!server.outside().join("made").exists() && session.file("made").exists());
+}
+
+/// Case P10, over HTTP: a file that is denied anywhere is denied everywhere, and not shown.
+#[tokio::test]
+async fn p10_a_denied_file_is_neither_read_nor_listed() {
+    let config = json!({"permissions": {"deny": ["Read(**/*.env)", "Read(**/.env)"]}});
+    let server = TestServer::with_config(&config);
+    let session = server.session().await;
+    std::fs::create_dir_all(session.file("a/b")).unwrap();
+    for file in [".env", "a/b/.env", "a/b/prod.env"] {
+        session.write_file(file, "SECRET=1\n");
+        let read = session.call(file, "Read", json!({"file_path": file})).await.expect(200);
+        assert_eq!(read["status"], "denied", "{read}");
+    }
+    for (tool, arguments) in [("Grep", json!({"pattern": "SECRET"})), ("Glob", json!({"pattern": "**/*"}))] {
+        let found = session.call(tool, tool, arguments).await.expect(200);
+        assert!(!found["result"].to_string().contains("env"), "{found}");
+    }
+}

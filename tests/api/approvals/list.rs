@@ -1,0 +1,108 @@
+//! `GET /v1/approvals` and `GET /v1/approvals/{aid}`.
+
+use serde_json::{Value, json};
+
+use crate::support::TestServer;
+
+#[tokio::test]
+async fn an_approval_shows_exactly_what_would_run() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let command = "touch 'a b'\u{1b}[31m";
+    let id = session.asks("c", "Bash", json!({"command": command, "description": "harmless"})).await;
+    let approval = server.operator().approval(&id).await;
+    assert_eq!(approval["approval_id"], id.as_str());
+    assert_eq!(approval["session_id"], session.id.as_str());
+    assert_eq!(approval["call_id"], "c");
+    assert_eq!(approval["tool_name"], "Bash");
+    assert_eq!(approval["arguments"]["command"], command);
+    assert_eq!(approval["status"], "pending");
+    assert_eq!(approval["cwd"], session.workspace.to_str().unwrap());
+    assert_eq!(approval["digest"].as_str().unwrap().len(), 64);
+    assert!(!approval["sandbox"].as_str().unwrap().is_empty());
+    assert!(!approval["reason"]["text"].as_str().unwrap().is_empty());
+    let display = approval["display"].as_str().unwrap();
+    assert!(display.contains("touch") && !display.contains('\u{1b}'), "escaped: {display:?}");
+    assert_eq!(approval["offers"][0], json!({"scope": "once"}));
+    assert!(approval.get("decision").is_none());
+    let created: &str = approval["created_at"].as_str().unwrap();
+    assert!(created < approval["expires_at"].as_str().unwrap());
+    let event = session.event("c", "tool_approval_requested").await;
+    assert_eq!(event["approval"], approval, "the event carries the same");
+}
+
+#[tokio::test]
+async fn an_edit_shows_its_diff_and_a_command_its_leaves() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    session.write_file("a.txt", "one\ntwo\n");
+    session.call("r", "Read", json!({"file_path": "a.txt"})).await.expect(200);
+    let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "three"});
+    let id = session.asks("e", "Edit", edit).await;
+    let diff = server.operator().approval(&id).await["diff"].as_str().unwrap().to_owned();
+    assert!(diff.contains("-two") && diff.contains("+three"), "{diff}");
+
+    let id = session.asks("b", "Bash", json!({"command": "true && touch x | cat"})).await;
+    let approval = server.operator().approval(&id).await;
+    assert_eq!(approval["leaves"], json!(["true", "touch x", "cat"]));
+}
+
+#[tokio::test]
+async fn the_list_is_filtered_and_paged() {
+    let server = TestServer::start();
+    let (one, two) = (server.session().await, server.session().await);
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        ids.push(one.asks(&n.to_string(), "Bash", json!({"command": format!("touch {n}")})).await);
+    }
+    let other = two.asks("c", "Bash", json!({"command": "touch x"})).await;
+    let operator = server.operator();
+    operator.decide(&ids[1], &json!({"decision": "deny"})).await.expect(200);
+
+    let listed = |page: &Value| -> Vec<String> {
+        let items = page["items"].as_array().unwrap().iter();
+        items.map(|item| item["approval_id"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = operator.get("/v1/approvals").await.expect(200);
+    assert_eq!(listed(&all), [&ids[..], std::slice::from_ref(&other)].concat());
+    let pending = operator.get("/v1/approvals?status=pending").await.expect(200);
+    assert_eq!(listed(&pending), [ids[0].clone(), ids[2].clone(), other.clone()]);
+    let denied = operator.get("/v1/approvals?status=denied").await.expect(200);
+    assert_eq!(listed(&denied), [ids[1].clone()]);
+    let of_two = operator.get(&format!("/v1/approvals?session_id={}", two.id)).await.expect(200);
+    assert_eq!(listed(&of_two), [other]);
+    let page = operator.get("/v1/approvals?status=pending&limit=2").await.expect(200);
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let next =
+        operator.get(&format!("/v1/approvals?status=pending&limit=2&cursor={cursor}")).await.expect(200);
+    assert_eq!([listed(&page), listed(&next)].concat(), listed(&pending));
+}
+
+#[tokio::test]
+async fn a_session_has_at_most_20_pending() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let mut first = String::new();
+    for n in 0..20 {
+        first = session.asks(&n.to_string(), "Bash", json!({"command": format!("touch {n}")})).await;
+    }
+    let call = session.bash("one more", "touch more").await.expect(200);
+    assert_eq!(call["status"], "denied");
+    assert_eq!(call["error"]["code"], "too_many_pending");
+    assert_eq!(server.operator().pending(&session.id).await.len(), 20);
+    // Another session has room, and one decision makes room here.
+    server.session().await.asks("c", "Bash", json!({"command": "touch x"})).await;
+    server.operator().decide(&first, &json!({"decision": "deny"})).await.expect(200);
+    session.asks("room", "Bash", json!({"command": "touch room"})).await;
+}
+
+#[tokio::test]
+async fn identical_asks_each_keep_their_approval() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let one = session.asks("1", "Bash", json!({"command": "touch x"})).await;
+    let two = session.asks("2", "Bash", json!({"command": "touch x"})).await;
+    assert_ne!(one, two);
+    server.operator().decide(&one, &json!({"decision": "deny"})).await.expect(200);
+    assert_eq!(session.current("2").await["status"], "awaiting_approval");
+}

@@ -1,0 +1,7 @@
+//! `/v1/sessions/{sid}/events` and `/v1/events`.
+
+mod all;
+mod page;
+mod resume;
+mod stream;
+mod subscribers;

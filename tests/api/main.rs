@@ -1,0 +1,11 @@
+//! The HTTP interface from outside: a real server, real sockets; modules mirror the routes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod approvals;
+mod calls;
+mod events;
+mod server;
+mod sessions;
+mod support;
+mod wrong_requests;

@@ -1,0 +1,6 @@
+//! The server itself: probes, info, config, what every request passes, how it starts.
+
+mod guards;
+mod hostile;
+mod info;
+mod start;

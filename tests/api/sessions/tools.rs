@@ -1,0 +1,75 @@
+//! `GET /v1/sessions/{sid}/tools` and `/guidance`.
+
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, TestSession};
+
+async fn tools(server: &TestServer, session: &TestSession, query: &str) -> Vec<Value> {
+    let answer = server.agent().get(&session.path(&format!("/tools{query}"))).await.expect(200);
+    answer["tools"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn schemas_come_in_the_shape_of_each_model_api() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let default = tools(&server, &session, "").await;
+    assert_eq!(tools(&server, &session, "?format=openai").await, default);
+    for tool in &default {
+        assert_eq!(tool["type"], "function");
+        assert_eq!(tool.as_object().unwrap().len(), 2, "{tool}");
+        let function = tool["function"].as_object().unwrap();
+        assert_eq!(function.keys().collect::<Vec<_>>(), ["description", "name", "parameters"]);
+    }
+    for (format, schema_key) in
+        [("openai-responses", "parameters"), ("anthropic", "input_schema"), ("mcp", "inputSchema")]
+    {
+        let tools = tools(&server, &session, &format!("?format={format}")).await;
+        assert_eq!(tools.len(), default.len());
+        for (tool, openai) in tools.iter().zip(&default) {
+            assert_eq!(tool["name"], openai["function"]["name"]);
+            assert_eq!(tool["description"], openai["function"]["description"]);
+            assert_eq!(tool[schema_key], openai["function"]["parameters"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_schema_stands_on_its_own() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let tools = tools(&server, &session, "?format=mcp").await;
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    for name in ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "AskUser"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    for tool in &tools {
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        assert!(!tool.to_string().contains("$ref"));
+        assert!(!tool["description"].as_str().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_sessions_own_tools_are_among_them() {
+    let server = TestServer::start();
+    let parameters = json!({"type": "object", "properties": {"env": {"type": "string"}}});
+    let own = json!({
+        "name": "deploy", "description": "Deploys.", "parameters": parameters, "kind": "client"
+    });
+    let session = TestSession::create(&server.agent(), &json!({"tools": [own]})).await;
+    let with = tools(&server, &session, "?format=mcp").await;
+    let deploy = with.iter().find(|tool| tool["name"] == "deploy").unwrap();
+    assert_eq!(deploy["inputSchema"], parameters);
+    let other = server.session().await;
+    assert!(tools(&server, &other, "?format=mcp").await.iter().all(|tool| tool["name"] != "deploy"));
+}
+
+#[tokio::test]
+async fn guidance_is_text_for_the_system_prompt() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let guidance = server.agent().get(&session.path("/guidance")).await.expect(200);
+    assert!(guidance["text"].as_str().unwrap().contains("Bash"), "{guidance}");
+}

@@ -1,0 +1,8 @@
+//! The process tree and the floor, against real processes.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod bash;
+mod floor;
+mod support;
+mod tree;
