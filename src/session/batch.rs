@@ -87,19 +87,23 @@ impl Sessions {
         'again: loop {
             let mut preparing = Vec::with_capacity(calls.len());
             for call in calls {
-                match self.prepare(live, turn.map(str::to_owned), call) {
-                    Ok(Tried::Ready(prepared)) => preparing.push(prepared),
-                    Ok(Tried::Contested(other)) => {
-                        release(live, &preparing);
-                        drop(preparing);
-                        other.accepted().await;
-                        continue 'again;
+                let undecided = match self.prepare(live, turn.map(str::to_owned), call) {
+                    Ok(Tried::Contested(other)) => other,
+                    // Who is accepting the same call may still give up.
+                    Ok(Tried::Ready(Preparing::Joined(_, open))) if open.current().is_none() => open,
+                    Ok(Tried::Ready(prepared)) => {
+                        preparing.push(prepared);
+                        continue;
                     }
                     Err(error) => {
                         release(live, &preparing);
                         return Err(error);
                     }
-                }
+                };
+                release(live, &preparing);
+                drop(preparing);
+                undecided.accepted().await;
+                continue 'again;
             }
             return Ok(preparing);
         }
