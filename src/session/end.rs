@@ -82,8 +82,14 @@ impl Sessions {
         let known = self.live_map().get(session_id).cloned();
         // Where the workspace is gone there is nothing to bring back: the store cancels what is open.
         if let Some(live) = known.or_else(|| self.enliven(record).ok()) {
-            let cancelled = self.cancel_all(&live).await;
-            cancelled.inspect_err(|_| live.end_failed())?;
+            match self.cancel_all(&live).await {
+                // Another end of it was quicker.
+                Ok(()) | Err(SessionError::Ended) => {}
+                Err(error) => {
+                    live.end_failed();
+                    return Err(error);
+                }
+            }
         }
         let ended = self.store().end_session(session_id).await;
         let live = self.live_map().remove(session_id);
