@@ -36,6 +36,7 @@ async fn it_asks_then_waits_for_its_client_and_ends_with_the_report() {
     let done = report(&session, "c", &json!("deployed")).await.expect(200);
     assert_eq!(done["status"], "completed");
     assert_eq!(done["result"], json!({"success": true, "result": "deployed"}));
+    assert_eq!(report(&session, "c", &json!("deployed")).await.expect(200), done, "asked for again");
     report(&session, "c", &json!("again")).await.problem(409, "not_waiting");
     assert_eq!(session.event_types("c").await.last().unwrap(), "tool_complete");
 }

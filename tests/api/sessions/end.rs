@@ -67,3 +67,16 @@ async fn an_ended_session_takes_nothing_more() {
     agent.get(&session.path("/runtime")).await.expect(200);
     session.cancel("old").await.expect(200);
 }
+
+#[tokio::test]
+async fn a_session_whose_workspace_is_gone_is_read_and_ended() {
+    let mut server = TestServer::start();
+    let session = server.session().await;
+    let approval = session.asks("c", "Bash", json!({"command": "touch x"})).await;
+    std::fs::remove_dir_all(&session.workspace).unwrap();
+    server.restart_with(&json!({}));
+    let operator = server.operator();
+    assert_eq!(operator.get(&session.path("")).await.expect(200)["status"], "active");
+    assert_eq!(operator.delete(&session.path("")).await.expect(200)["status"], "ended");
+    assert_eq!(operator.approval(&approval).await["status"], "cancelled");
+}

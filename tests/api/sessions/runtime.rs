@@ -116,3 +116,15 @@ async fn the_file_is_out_of_the_workspace_and_of_the_agents_reach() {
     assert_eq!(call["status"], "denied", "{call}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 }
+
+#[tokio::test]
+async fn an_agent_does_not_leave_the_configured_mode() {
+    for (mode, wider) in [("plan", "default"), ("plan", "dont_ask"), ("dont_ask", "default")] {
+        let server = TestServer::with_config(&json!({"permissions": {"mode": mode}}));
+        let body = json!({"runtime": {"permission_mode": wider}});
+        server.agent().post("/v1/sessions", &body).await.problem(403, "operator_required");
+        let same = json!({"runtime": {"permission_mode": mode}});
+        server.agent().post("/v1/sessions", &same).await.expect(201);
+        server.operator().post("/v1/sessions", &body).await.expect(201);
+    }
+}
