@@ -72,6 +72,11 @@ impl ConnectionArgs {
         Ok(Connection { base, token })
     }
 
+    /// The address alone, for what needs no token.
+    pub(super) fn base(&self) -> Result<Url, CliError> {
+        parse_base(&self.url)
+    }
+
     fn token_from_file(&self, base: &Url, role: Role) -> Result<String, CliError> {
         let role = role.name();
         if !is_loopback(base) {

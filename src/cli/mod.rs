@@ -11,6 +11,7 @@ mod error;
 mod event_line;
 #[cfg(test)]
 mod fake_server;
+mod health;
 mod output;
 mod progress;
 mod serve;
@@ -61,6 +62,8 @@ enum Command {
     Approve(approve::ApproveArgs),
     /// Refuse a call that waits
     Deny(deny::DenyArgs),
+    /// Ask a server whether it is ready
+    Health(health::HealthArgs),
 }
 
 /// Runs the command that the arguments name and returns how the process should exit.
@@ -81,6 +84,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Approvals(args)) => block_on(approvals::run(args, &mut Output::stdout())),
         Some(Command::Approve(args)) => block_on(approve::run(args, &mut Output::stdout())),
         Some(Command::Deny(args)) => block_on(deny::run(args, &mut Output::stdout())),
+        Some(Command::Health(args)) => block_on(health::run(args, &mut Output::stdout())),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),
