@@ -4,10 +4,14 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
+use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::RAW_SPAWNS;
 use super::client::Client;
 
 /// The argument with which the bench is the bare server.
@@ -17,10 +21,11 @@ const SESSION: &str = "bench";
 /// Toolgate as a user starts it, with the shell allowed.
 pub(crate) struct Toolgate {
     child: Child,
-    folder: tempfile::TempDir,
+    folder: TempDir,
     pub(crate) address: SocketAddr,
-    token: String,
-    counter: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    agent: String,
+    operator: String,
+    counter: Arc<AtomicUsize>,
 }
 
 /// A handler that reads the file and answers it.
@@ -31,84 +36,164 @@ pub(crate) struct Bare {
 
 /// Requests that differ only in their call's id.
 pub(crate) struct Requests {
-    head: String,
+    call: String,
+    batch: String,
     body: String,
-    counter: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    counter: Arc<AtomicUsize>,
 }
 
 impl Requests {
     pub(crate) fn next(&mut self) -> Vec<u8> {
-        let id = self.counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let body = format!("{{\"id\":\"c{id}\",{}}}", self.body);
-        format!("{}Content-Length: {}\r\n\r\n{body}", self.head, body.len()).into_bytes()
+        with_body(&self.call, &self.call_body())
+    }
+
+    /// Some calls in one request.
+    pub(crate) fn next_batch(&mut self, count: usize) -> Vec<u8> {
+        let calls: Vec<String> = (0..count).map(|_| self.call_body()).collect();
+        with_body(&self.batch, &format!("{{\"calls\":[{}]}}", calls.join(",")))
+    }
+
+    fn call_body(&self) -> String {
+        let id = self.counter.fetch_add(1, Ordering::Relaxed);
+        format!("{{\"id\":\"c{id}\",{}}}", self.body)
     }
 }
 
 impl Toolgate {
+    /// Started, with a session whose workspace has one file.
     pub(crate) fn start() -> Self {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-        let root = folder.path().join("work");
-        std::fs::create_dir_all(root.join(SESSION)).expect("a workspace");
-        std::fs::write(root.join(SESSION).join("file"), "a line of text\n".repeat(273)).expect("a file");
-        let config = folder.path().join("config.json");
-        std::fs::write(&config, r#"{"permissions": {"allow": ["Bash"]}}"#).expect("a config");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
-            .arg(folder.path().join("data"))
-            .arg("--workspace-root")
-            .arg(&root)
-            .arg("--config")
-            .arg(&config)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let address = first_line(&mut child, "listening on http://");
-        let token = std::fs::read_to_string(folder.path().join("data/tokens/agent")).expect("a token");
-        let counter = std::sync::Arc::default();
-        let toolgate = Self { child, folder, address, token: token.trim().to_owned(), counter };
+        let folder = Self::folder();
+        let (child, address) = launch(&folder);
+        let toolgate = Self::with(child, folder, address);
         let body = format!(r#"{{"session_id":"{SESSION}","workspace":"{SESSION}"}}"#);
-        let head = toolgate.head("/v1/sessions");
-        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
-        Client::connect(address).exchange(request.as_bytes(), b"\"session_token\"");
+        let request = with_body(&head("POST", "/v1/sessions", &toolgate.agent), &body);
+        Client::connect(address).exchange(&request, b"\"session_token\"");
         toolgate
+    }
+
+    /// The same, and the seconds until it said that it listens.
+    pub(crate) fn timed_start() -> (f64, Self) {
+        let folder = Self::folder();
+        let start = Instant::now();
+        let (child, address) = launch(&folder);
+        (start.elapsed().as_secs_f64(), Self::with(child, folder, address))
+    }
+
+    fn folder() -> TempDir {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+        let workspace = folder.path().join("work").join(SESSION);
+        std::fs::create_dir_all(&workspace).expect("a workspace");
+        std::fs::write(workspace.join("file"), "a line of text\n".repeat(273)).expect("a file");
+        let rules = r#"{"permissions": {"allow": ["Bash"]}}"#;
+        std::fs::write(folder.path().join("config.json"), rules).expect("a config");
+        folder
+    }
+
+    fn with(child: Child, folder: TempDir, address: SocketAddr) -> Self {
+        let token = |role: &str| {
+            let path = folder.path().join("data/tokens").join(role);
+            std::fs::read_to_string(path).expect("a token").trim().to_owned()
+        };
+        let (agent, operator) = (token("agent"), token("operator"));
+        Self { child, folder, address, agent, operator, counter: Arc::default() }
+    }
+
+    /// Where the session works.
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.folder.path().join("work").join(SESSION)
     }
 
     /// The file that is read.
     pub(crate) fn file(&self) -> PathBuf {
-        self.folder.path().join("work").join(SESSION).join("file")
+        self.workspace().join("file")
+    }
+
+    /// Memory of the server and of its helper, in MiB.
+    pub(crate) fn resident_mib(&self) -> f64 {
+        let server = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+        let children = children.unwrap_or_default();
+        let all = children.split_whitespace().map(str::to_owned).chain([server.to_string()]);
+        all.map(|process| resident_kib(&process)).sum::<f64>() / 1024.0
     }
 
     pub(crate) fn read_request(&self) -> Requests {
-        self.requests(r#""function":{"name":"Read","arguments":"{\"file_path\":\"file\"}"}"#.to_owned())
+        self.requests("Read", &json!({"file_path": "file"}))
     }
 
     pub(crate) fn command_request(&self, command: &str) -> Requests {
-        let arguments = serde_json::json!({ "command": command }).to_string();
-        let arguments = serde_json::Value::String(arguments);
-        self.requests(format!(r#""function":{{"name":"Bash","arguments":{arguments}}}"#))
+        self.requests("Bash", &json!({ "command": command }))
     }
 
-    /// Seconds for one raw spawn, measured by this bench run as a command of the server.
-    pub(crate) fn raw_on_floor(&self, client: &mut Client, count: usize) -> f64 {
-        let bench = std::env::current_exe().expect("the bench's path");
-        let command = format!("'{}' {RAW_SPAWNS} {count}", bench.display());
-        let answer = client.answer(&self.command_request(&command).next()).to_vec();
-        let call: serde_json::Value = serde_json::from_slice(&answer).expect("a call");
-        let nanoseconds = call["result"]["result"].as_str().expect("a text").trim();
-        nanoseconds.parse::<f64>().unwrap_or_else(|_| panic!("no figure in {call}")) / 1e9
+    /// Calls of a tool.
+    pub(crate) fn requests(&self, tool: &str, arguments: &Value) -> Requests {
+        let function = json!({"name": tool, "arguments": arguments.to_string()});
+        Requests {
+            call: head("POST", &format!("/v1/sessions/{SESSION}/calls"), &self.agent),
+            batch: head("POST", &format!("/v1/sessions/{SESSION}/calls/batch"), &self.agent),
+            body: format!("\"function\":{function}"),
+            counter: Arc::clone(&self.counter),
+        }
     }
 
-    fn requests(&self, body: String) -> Requests {
-        let head = self.head(&format!("/v1/sessions/{SESSION}/calls"));
-        Requests { head, body, counter: std::sync::Arc::clone(&self.counter) }
+    /// Allows an approval.
+    pub(crate) fn decision(&self, approval: &str) -> Vec<u8> {
+        let line = head("POST", &format!("/v1/approvals/{approval}/decision"), &self.operator);
+        with_body(&line, r#"{"decision":"allow"}"#)
     }
 
-    fn head(&self, path: &str) -> String {
-        format!(
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n",
-            self.token
-        )
+    /// Waits for a call's end.
+    pub(crate) fn waited_for(&self, call: &str) -> Vec<u8> {
+        let path = format!("/v1/sessions/{SESSION}/calls/{call}?wait_ms=30000");
+        format!("{}\r\n", head("GET", &path, &self.agent)).into_bytes()
     }
+
+    /// Opens the session's stream behind an event.
+    pub(crate) fn stream(&self, after: u64) -> Vec<u8> {
+        let path = format!("/v1/sessions/{SESSION}/events?after={after}");
+        format!("{}Accept: text/event-stream\r\n\r\n", head("GET", &path, &self.agent)).into_bytes()
+    }
+
+    /// The number of the session's latest event.
+    pub(crate) fn latest_event(&self) -> u64 {
+        let request = format!("{}\r\n", head("GET", &format!("/v1/sessions/{SESSION}"), &self.agent));
+        let mut client = Client::connect(self.address);
+        let session: Value = serde_json::from_slice(client.answer(request.as_bytes())).expect("a session");
+        session["last_seq"].as_u64().expect("a number")
+    }
+}
+
+fn head(method: &str, path: &str, token: &str) -> String {
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\n"
+    )
+}
+
+/// Starts the server as a user does, and waits until it says that it listens.
+fn launch(folder: &TempDir) -> (Child, SocketAddr) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(folder.path().join("data"))
+        .arg("--workspace-root")
+        .arg(folder.path().join("work"))
+        .arg("--config")
+        .arg(folder.path().join("config.json"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    let address = first_line(&mut child, "listening on http://");
+    (child, address)
+}
+
+fn with_body(head: &str, body: &str) -> Vec<u8> {
+    format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+fn resident_kib(process: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse().unwrap_or_default()
 }
 
 impl Bare {

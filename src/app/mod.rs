@@ -1,6 +1,7 @@
 //! Puts the server together: the only room that names every concrete type.
 
 mod greeting;
+mod open_files;
 mod places;
 mod telemetry;
 mod tokens;
@@ -91,6 +92,7 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     let made = tokens::prepare(&places.data_dir, &*ids)?;
     let auth = authenticator(config, &made, &environment)?;
     let launcher = launch(config, &places, environment).await?;
+    open_files::raise(config.limits.connections);
     let floor = launcher.floor().clone();
     refuse_open_doors(config, address.ip(), Some(&floor))?;
     let sqlite =

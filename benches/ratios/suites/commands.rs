@@ -1,0 +1,57 @@
+//! Bash `true` over HTTP against a raw spawn of `bash -c true`, under the same floor and without one.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Plan;
+use crate::client::Client;
+use crate::servers::Toolgate;
+use crate::table::{Row, median, print};
+
+/// The argument with which the bench measures raw spawns, itself run on the server's floor.
+pub(crate) const RAW_SPAWNS: &str = "--raw-spawns";
+
+pub(crate) fn run(plan: &Plan) {
+    let toolgate = Toolgate::start();
+    let (mut ours, mut floor, mut raw) = (Vec::new(), Vec::new(), Vec::new());
+    let mut client = Client::connect(toolgate.address);
+    let mut request = toolgate.command_request("true");
+    for _ in 0..plan.rounds {
+        let start = Instant::now();
+        for _ in 0..plan.commands {
+            client.exchange(&request.next(), b"\"exit_code\":0");
+        }
+        ours.push(start.elapsed().as_secs_f64() / plan.commands as f64);
+        floor.push(on_floor(&toolgate, &mut client, plan.commands));
+        raw.push(spawns(plan.commands));
+    }
+    let (ours, floor, raw) = (median(ours), median(floor), median(raw));
+    print(&Row::durations("Bash `true`", ours, ("raw spawn, same floor", floor), "1.3, 10 ms"));
+    print(&Row::durations("Bash `true`", ours, ("raw spawn, no floor", raw), "–"));
+}
+
+/// Seconds for one raw spawn, measured by this bench run as a command of the server.
+fn on_floor(toolgate: &Toolgate, client: &mut Client, count: usize) -> f64 {
+    let bench = std::env::current_exe().expect("the bench's path");
+    let command = format!("'{}' {RAW_SPAWNS} {count}", bench.display());
+    let answer = client.answer(&toolgate.command_request(&command).next()).to_vec();
+    let call: serde_json::Value = serde_json::from_slice(&answer).expect("a call");
+    let nanoseconds = call["result"]["result"].as_str().expect("a text").trim();
+    nanoseconds.parse::<f64>().unwrap_or_else(|_| panic!("no figure in {call}")) / 1e9
+}
+
+/// Seconds for one `bash -c true`.
+fn spawns(count: usize) -> f64 {
+    let start = Instant::now();
+    for _ in 0..count {
+        let mut command = Command::new("/bin/bash");
+        command.args(["--noprofile", "--norc", "-c", "true"]);
+        let output = command.stdin(Stdio::null()).output().expect("bash runs");
+        assert!(output.status.success());
+    }
+    start.elapsed().as_secs_f64() / count as f64
+}
+
+pub(crate) fn raw_spawns(count: usize) {
+    println!("{}", Duration::from_secs_f64(spawns(count)).as_nanos());
+}
