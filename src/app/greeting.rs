@@ -44,8 +44,18 @@ fn text(
         token(&tokens.operator),
     );
     let (agent, operator) = (quoted(&tokens.agent.path), quoted(&tokens.operator.path));
+    // Every address at once is none that a client can name in its Host header.
+    let reached = match address {
+        SocketAddr::V4(address) if address.ip().is_unspecified() => {
+            format!("http://127.0.0.1:{}", address.port())
+        }
+        SocketAddr::V6(address) if address.ip().is_unspecified() => {
+            format!("http://[::1]:{}", address.port())
+        }
+        _ => url,
+    };
     text.push_str(
-        &FIRST_CALL.replace("@URL@", &url).replace("@AGENT@", &agent).replace("@OPERATOR@", &operator),
+        &FIRST_CALL.replace("@URL@", &reached).replace("@AGENT@", &agent).replace("@OPERATOR@", &operator),
     );
     text
 }
