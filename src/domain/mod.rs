@@ -12,4 +12,5 @@ pub mod outcome;
 pub mod result;
 pub mod schema;
 pub mod session;
+pub mod todo;
 pub mod visible;

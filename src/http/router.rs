@@ -18,6 +18,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/sessions/{sid}/runtime", get(sessions::runtime::get).patch(sessions::runtime::patch))
         .route("/v1/sessions/{sid}/tools", get(sessions::tools::tools))
         .route("/v1/sessions/{sid}/guidance", get(sessions::guidance::guidance))
+        .route("/v1/sessions/{sid}/todos", get(sessions::todos::todos))
         .route("/v1/sessions/{sid}/calls", post(calls::create::create).get(calls::list::list))
         .route("/v1/sessions/{sid}/calls/batch", post(calls::batch::batch))
         .route("/v1/sessions/{sid}/calls/{cid}", get(calls::get::get))

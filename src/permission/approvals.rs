@@ -133,6 +133,9 @@ impl ApprovalDesk for StoreDesk {
         let call = self.store.call(session_id, &scope.key).await.map_err(store_failed)?;
         let call = call.ok_or_else(|| ToolError::Internal("the call is not recorded".to_owned()))?;
         let Some(approval) = self.standing_of(&call).await? else {
+            if let Some(moot) = &ask.moot {
+                return Err(ToolError::Execution(moot.clone()));
+            }
             return Ok(Standing::Waiting(Box::new(self.open(scope, ask, None).await?)));
         };
         let fits = match &approval.decision {
@@ -168,6 +171,12 @@ impl ApprovalDesk for StoreDesk {
             return Ok(());
         }
         let now = self.clock.now();
+        if start.petition && start.approval_id.is_some() {
+            if let Some(admission) = &scope.admission {
+                admission.permitted(now);
+            }
+            return Ok(());
+        }
         if start.approval_id.is_none()
             && let Some(admission) = &scope.admission
             && admission.admit_running(now, start.mutating).await?

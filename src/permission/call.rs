@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 
+use super::petition::Petition;
 use super::scope::Scope;
 use crate::domain::result::ToolError;
 use crate::domain::schema::ToolMutability;
@@ -37,6 +38,14 @@ impl ResolvedCall {
     pub fn argument_text(&self) -> String {
         self.arguments.to_string()
     }
+
+    /// What it asks people for.
+    pub fn petition(&self) -> Option<&Petition> {
+        self.touches.iter().find_map(|touch| match touch {
+            Touch::Petition(petition) => Some(petition),
+            _ => None,
+        })
+    }
 }
 
 /// One thing that a call would touch, as its arguments say it.
@@ -57,6 +66,8 @@ pub enum Touch {
     Network(String),
     /// It touches the session's own state alone.
     SessionOnly,
+    /// It asks people for what outlasts the call.
+    Petition(Petition),
     /// Only its owner knows.
     Foreign,
 }

@@ -80,6 +80,9 @@ pub enum PermissionError {
     /// A person has to confirm it.
     #[error("{}", .0.reason.text)]
     ConfirmationRequired(Box<Confirmation>),
+    /// It asks for what nobody may be asked for; the text says how to ask.
+    #[error("{0}")]
+    Unfit(String),
 }
 
 /// What a person is asked, before anything is known of who would answer.

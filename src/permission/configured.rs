@@ -11,12 +11,13 @@ use super::example::{Expected, RuleTest, TestFailure};
 use super::host::Host;
 use super::located;
 use super::offer::offers_for;
-use super::policy::{Circumstances, Policy, RuleSet, SourcedRule};
+use super::petition::Petition;
+use super::policy::{self, Circumstances, Policy, RuleSet, SourcedRule};
 use super::rule::Rule;
 use super::scope::Scope;
 use super::shell;
 use super::subject::{Access, Class, OnDisk, Place, Subject, SubjectPath};
-use super::verdict::{By, Decision, Verdict};
+use super::verdict::{By, Decision, Reason, Verdict};
 use crate::config::{self, PermissionsConfig};
 use crate::domain::approval::{AskReason, Offer, Scope as GrantScope};
 use crate::domain::result::DeniedBy;
@@ -170,6 +171,9 @@ impl PolicyChecker {
         let policy = self.policy();
         let subject = self.subject(request)?;
         let verdict = policy.judge(&subject, &self.circumstances(request, &[]));
+        if let Some(petition) = request.call.petition() {
+            return self.judge_petition(petition, request, &subject, verdict);
+        }
         if verdict.decision == Decision::Allow {
             return Ok(());
         }
@@ -186,6 +190,34 @@ impl PolicyChecker {
             policy.judge(&subject, &self.circumstances(request, &grants))
         };
         self.answer(&subject, verdict)
+    }
+
+    /// What is asked of people is put to them whatever would allow it; where nothing is asked for
+    /// any more, since the session runs everything that is not held back, it just passes.
+    fn judge_petition(
+        &self,
+        petition: &Petition,
+        request: &PermissionRequest<'_>,
+        subject: &Subject<'_>,
+        verdict: Verdict,
+    ) -> Result<(), PermissionError> {
+        let verdict = match verdict.decision {
+            Decision::Allow if request.flags.bypass && petition.is_pointless_under_bypass() => return Ok(()),
+            Decision::Allow => {
+                let reason = Reason::new(By::Class, petition.reason());
+                policy::asks(false, reason, &self.circumstances(request, &[]))
+            }
+            Decision::Ask { .. } => {
+                let text = format!("{}; {}", petition.reason(), verdict.reason.text);
+                Verdict { reason: Reason { text, ..verdict.reason }, ..verdict }
+            }
+            Decision::Deny => verdict,
+        };
+        if verdict.decision != Decision::Deny {
+            let refusal = petition.refusal(&self.policy(), &self.place(request), self.confined);
+            refusal.map_or(Ok(()), |refusal| Err(PermissionError::Unfit(refusal)))?;
+        }
+        self.answer(subject, verdict)
     }
 
     fn circumstances<'a>(&self, request: &PermissionRequest<'_>, grants: &'a [Rule]) -> Circumstances<'a> {
@@ -260,7 +292,7 @@ fn subject_path(judged: &super::checker::JudgedPath) -> SubjectPath {
 /// The kind of effect; of several the one that needs most.
 fn class(call: &ResolvedCall) -> Class {
     let of_touch = |touch: &Touch| match touch {
-        Touch::SessionOnly => (0, Class::SessionOnly),
+        Touch::SessionOnly | Touch::Petition(_) => (0, Class::SessionOnly),
         Touch::Read(_) => (1, Class::ReadInside),
         Touch::Edit(_) => (2, Class::EditInside),
         Touch::Network(_) => (3, Class::Network),

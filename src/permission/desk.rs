@@ -32,6 +32,8 @@ pub struct Ask {
     pub sandbox: String,
     /// One line to show.
     pub display: String,
+    /// Why there is nothing to ask, unless somebody was asked before.
+    pub moot: Option<String>,
 }
 
 /// Where an ask stands.
@@ -55,7 +57,8 @@ pub enum Standing {
 
 /// Forwards an ask to a host that has people: a worker's way to be approved.
 ///
-/// It comes before the desk. Whatever goes wrong (transport, time-out, a host that does not know
+/// It comes before the desk, but for petitions: what outlasts a call is this server's to grant.
+/// Whatever goes wrong (transport, time-out, a host that does not know
 /// the worker) is a refusal.
 #[async_trait]
 pub trait ApprovalProxy: Send + Sync {
@@ -88,7 +91,9 @@ pub trait ApprovalDesk: Send + Sync {
     async fn consult(&self, scope: &Scope, ask: &Ask) -> Result<Standing, ToolError>;
 
     /// Marks the call as running and spends its approval in the same step: at most once for each
-    /// call and each approval. Durable on disk where the call may change something.
+    /// call and each approval. Durable on disk where the call may change something. Nothing of this
+    /// for a petition that was allowed: the step that ends it does what it asked for and spends its
+    /// approval.
     async fn begin(&self, scope: &Scope, start: Start) -> Result<(), ToolError>;
 }
 
@@ -99,4 +104,6 @@ pub struct Start {
     pub approval_id: Option<String>,
     /// Whether it may change something.
     pub mutating: bool,
+    /// Whether it asks people for what outlasts it.
+    pub petition: bool,
 }

@@ -95,6 +95,11 @@ impl PermittedCall {
         self.hidden.hides(path)
     }
 
+    /// Whether a person was asked and allowed it; `false` where nobody had to be.
+    pub fn was_asked(&self) -> bool {
+        self.approved.is_some()
+    }
+
     /// What tells hidden paths, to be kept by a blocking walk.
     pub fn hidden(&self) -> Hidden {
         self.hidden.clone()
@@ -213,12 +218,15 @@ impl Gate {
             Err(PermissionError::Denied { by, message }) => {
                 return Err(ToolError::Denied { by, code: "denied", message });
             }
+            Err(PermissionError::Unfit(message)) => return Err(ToolError::InvalidArguments(message)),
             Err(PermissionError::ConfirmationRequired(confirmation)) => {
                 let preview = match scope {
                     Some(scope) => previewer.preview(&call.arguments, scope).await?,
                     None => Preview::default(),
                 };
-                Reviewed::Ask(Box::new(self.ask(call, &paths, directory.as_deref(), *confirmation, preview)))
+                let mut ask = self.ask(call, &paths, directory.as_deref(), *confirmation, preview);
+                ask.moot = call.petition().and_then(|petition| petition.moot(circumstances.mode));
+                Reviewed::Ask(Box::new(ask))
             }
         };
         Ok(Review { paths, directory, hidden, verdict })
@@ -232,7 +240,7 @@ impl Gate {
         circumstances: Circumstances<'_>,
     ) -> Result<Option<ToolOutcome>, ToolError> {
         let review = self.review(call, previewer, circumstances).await?;
-        match self.consult(&review, circumstances).await? {
+        match self.consult(call, &review, circumstances).await? {
             Consulted::Clear { .. } => Ok(None),
             Consulted::Pause(outcome) => Ok(Some(outcome)),
         }
@@ -246,7 +254,7 @@ impl Gate {
         circumstances: Circumstances<'_>,
     ) -> Result<Clearance, ToolError> {
         let review = self.review(&call, previewer, circumstances).await?;
-        let approval_id = match self.consult(&review, circumstances).await? {
+        let approval_id = match self.consult(&call, &review, circumstances).await? {
             Consulted::Pause(outcome) => return Ok(Clearance::Pause(Box::new(outcome))),
             Consulted::Clear { approval_id } => approval_id,
         };
@@ -254,7 +262,8 @@ impl Gate {
             && scope.session_id.is_some()
         {
             let mutating = call.mutability == ToolMutability::Mutating;
-            desk.begin(scope, Start { approval_id, mutating }).await?;
+            let petition = call.petition().is_some();
+            desk.begin(scope, Start { approval_id, mutating, petition }).await?;
         }
         let approved = match review.verdict {
             Reviewed::Allowed => None,
@@ -273,6 +282,7 @@ impl Gate {
     /// Asks in the order proxy, people, and without either: refused.
     async fn consult(
         &self,
+        call: &ResolvedCall,
         review: &Review,
         circumstances: Circumstances<'_>,
     ) -> Result<Consulted, ToolError> {
@@ -282,7 +292,7 @@ impl Gate {
         let Some(scope) = circumstances.scope else {
             return Err(nobody_there(ask));
         };
-        if let Some(proxy) = &self.proxy {
+        if let (Some(proxy), None) = (&self.proxy, call.petition()) {
             return match proxy.request(ask, scope).await {
                 Ok(ProxyDecision::Allow) => Ok(Consulted::Clear { approval_id: None }),
                 Ok(ProxyDecision::Deny { message }) => Err(ToolError::Denied {
@@ -330,6 +340,7 @@ impl Gate {
             preview,
             directory,
             sandbox: self.sandbox.to_string(),
+            moot: None,
         }
     }
 }
@@ -409,8 +420,12 @@ fn digest(
     Digest::of_fields(fields)
 }
 
-/// One line for a person: the command where there is one, else name and arguments.
+/// One line for a person: the command or what is asked for where there is such a thing, else name
+/// and arguments.
 fn display(call: &ResolvedCall) -> String {
+    if let Some(petition) = call.petition() {
+        return visible::clipped(&petition.display(), DISPLAY_MAX);
+    }
     let command = call.touches.iter().find_map(|touch| match touch {
         Touch::Run { command, .. } => Some(command.as_str()),
         _ => None,

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::super::call::NothingToPreview;
 use super::super::desk::ProxyError;
+use super::super::petition::Petition;
 use super::*;
 use crate::domain::approval::{Approval, ApprovalStatus, AskReason};
 use crate::domain::clock::Timestamp;
@@ -210,6 +211,24 @@ async fn the_proxy_comes_before_people_and_whatever_goes_wrong_there_denies() {
         }
     }
     assert_eq!(people.asked.load(Ordering::SeqCst), 0, "people are not asked where a host is");
+}
+
+#[tokio::test]
+async fn what_outlasts_a_call_is_not_a_hosts_to_allow() {
+    let place = place();
+    let plan = || ResolvedCall {
+        touches: vec![Touch::Petition(Petition::EndOfPlan { plan: "p".into() })],
+        ..call()
+    };
+    let host = Answers::new(None, Some(Ok(ProxyDecision::Allow)));
+    let people = Answers::new(Some(waiting()), None);
+    let gate = Gate::new(Arc::new(Says::Ask)).with_proxy(host.clone());
+    let outcome = gate.permit(plan(), &NothingToPreview, place.circumstances()).await;
+    assert_eq!(denied_by(outcome), DeniedBy::NoHuman);
+    let gate = gate.with_desk(people.clone());
+    let outcome = gate.permit(plan(), &NothingToPreview, place.circumstances()).await;
+    assert!(matches!(outcome, Ok(Clearance::Pause(_))));
+    assert_eq!((host.asked.load(Ordering::SeqCst), people.asked.load(Ordering::SeqCst)), (0, 1));
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod literal;
 mod located;
 pub mod offer;
 mod path_pattern;
+mod petition;
 pub mod policy;
 mod programs;
 mod protected;
@@ -38,4 +39,5 @@ pub use checker::{
 pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
 pub use desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, ProxyError, Standing, Start};
 pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
-pub use scope::{Admission, Artifact, Scope, WorkingDirectory};
+pub use petition::Petition;
+pub use scope::{Admission, Artifact, Scope, TodoList, WorkingDirectory};

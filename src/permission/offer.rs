@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::command::{self, ProgramKind};
-use super::host::Host;
+use super::host::{Host, HostPattern};
 use super::path_pattern;
 use super::rule::{Rule, Spec, ToolPattern};
 use super::subject::{Access, Class, Subject, SubjectPath};
@@ -39,11 +39,30 @@ pub fn may_be_granted(rule: &Rule, confined: bool) -> bool {
         (_, Spec::Path(pattern)) => {
             rule.guard().is_some() && pattern.is_literal() && !pattern.is_impossible()
         }
-        (ToolPattern::Exact(name), Spec::Domain(_)) => {
-            let host = rule.as_str().trim_start_matches(name.as_str()).trim_start_matches("(domain:");
-            !host.contains('*')
-        }
+        (ToolPattern::Exact(_), Spec::Domain(pattern)) => matches!(pattern, HostPattern::Within(_)),
         _ => false,
+    }
+}
+
+/// What is wrong with a rule that [`may_be_granted`] refuses, for the agent that asked for it.
+pub(super) fn why_not_offered(rule: &Rule) -> &'static str {
+    match (&rule.tool, &rule.spec) {
+        (ToolPattern::Any, _) => "it names every tool",
+        (ToolPattern::Beginning(..), _) => "it names more than one tool",
+        (_, Spec::Absent) => "it names everything that the tool can do",
+        (_, Spec::Unknown) => "it can never match: rules for this tool take nothing in parentheses",
+        (_, Spec::Command(_)) if !rule.is_for_bash() => "input to what runs is allowed call by call",
+        (_, Spec::Command(pattern)) if pattern.exact_words().is_none() => "it names more than one command",
+        (_, Spec::Command(_)) => {
+            "what this command runs is decided by more than its words, so each call asks"
+        }
+        (_, Spec::Path(_)) if rule.guard().is_none() => "rules for files are written `Read(…)` or `Edit(…)`",
+        (_, Spec::Path(pattern)) if pattern.is_impossible() => {
+            "it can never match: paths have no `.` and `..`"
+        }
+        (_, Spec::Path(_)) => "it names more than one file (begin with `./` for the one in the workspace)",
+        (_, Spec::Domain(HostPattern::Address(_))) => "it names an address, not a host by its name",
+        (_, Spec::Domain(_)) => "it names more than one host",
     }
 }
 

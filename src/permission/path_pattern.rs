@@ -98,6 +98,24 @@ impl PathPattern {
                 .is_some_and(|rel| self.exact.compile_matcher().is_match_candidate(&Candidate::new(rel)))
     }
 
+    /// The one path that a pattern without wildcards spells, absolute and without dots.
+    pub(crate) fn spelt(&self, place: &Place) -> Option<PathBuf> {
+        if !self.is_literal() || self.is_impossible() {
+            return None;
+        }
+        let mut text = String::with_capacity(self.body.len());
+        let mut chars = self.body.chars();
+        while let Some(c) = chars.next() {
+            text.extend(if c == '\\' { chars.next() } else { Some(c) });
+        }
+        let base = match self.base {
+            Base::Root => Path::new("/"),
+            Base::Home => place.home.as_deref()?,
+            Base::Workspace => &place.workspace,
+        };
+        Some(base.join(text))
+    }
+
     /// The directory beneath which the pattern matches, as far as that is spelt out; `None`: anywhere.
     fn anchor(&self) -> Option<(Base, PathBuf)> {
         if self.base == Base::Workspace && self.body.starts_with("**") {

@@ -361,7 +361,7 @@ fn by_rule(what: &str, rule: &SourcedRule) -> Reason {
 }
 
 /// A question, or the denial that it becomes where nobody answers.
-fn asks(forced: bool, reason: Reason, circumstances: &Circumstances<'_>) -> Verdict {
+pub(super) fn asks(forced: bool, reason: Reason, circumstances: &Circumstances<'_>) -> Verdict {
     let by = if circumstances.mode == PermissionMode::DontAsk {
         By::Mode
     } else if circumstances.someone_there {

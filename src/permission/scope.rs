@@ -11,6 +11,7 @@ use crate::domain::clock::Timestamp;
 use crate::domain::identity::CallKey;
 use crate::domain::result::ToolError;
 use crate::domain::schema::ToolSchema;
+use crate::domain::todo::Todo;
 use crate::process::Launcher;
 use crate::workspace::{FileLocks, ReadLedger, Workspace};
 
@@ -41,6 +42,8 @@ pub struct Scope {
     pub schemas: Option<Arc<[ToolSchema]>>,
     /// The file that may keep the call's full output.
     pub artifact: Option<Artifact>,
+    /// The session's list of tasks; none for calls that a library user makes by hand.
+    pub todos: Option<Arc<dyn TodoList>>,
     /// The call's record; none for calls that a library user makes by hand.
     pub admission: Option<Arc<dyn Admission>>,
     /// Cancelled when the call is.
@@ -62,6 +65,13 @@ pub trait Admission: Send + Sync {
 
     /// Hears that the record says running, by a step of its own.
     fn started(&self, running: Call);
+}
+
+/// The tasks that the session's agent has set itself.
+#[async_trait]
+pub trait TodoList: Send + Sync {
+    /// Puts a list in the place of the one before; it is on the disk when this returns.
+    async fn replace(&self, todos: Vec<Todo>) -> Result<(), ToolError>;
 }
 
 /// Where the full output of a call is kept, and how it is named on the wire.
@@ -90,6 +100,7 @@ impl Scope {
             launcher: None,
             schemas: None,
             artifact: None,
+            todos: None,
             admission: None,
             cancel: CancellationToken::new(),
         }

@@ -276,13 +276,27 @@ impl Sessions {
     ) -> Result<RuntimeFlags, SessionError> {
         let live = self.active(principal, session_id).await?;
         self.check_flags(principal, patch)?;
-        let mut flags = self.flags(&live).await;
-        patch.apply(&mut flags);
-        live.runtime
-            .write(&flags)
-            .map_err(|error| SessionError::Internal(format!("runtime.json: {error}")))?;
+        let patched = |flags: &mut RuntimeFlags| {
+            patch.apply(flags);
+            true
+        };
+        // What was changed by hand before is told first.
+        let flags = self.flags(&live).await;
+        let Some(flags) = self.write_flags(&live, patched)? else { return Ok(flags) };
         self.store().set_runtime(session_id, flags.clone(), None).await?;
         Ok(flags)
+    }
+
+    /// Writes changed flags, where the change says that something changed: those that then hold,
+    /// still to be told.
+    pub(super) fn write_flags(
+        &self,
+        live: &LiveSession,
+        change: impl FnOnce(&mut RuntimeFlags) -> bool,
+    ) -> Result<Option<RuntimeFlags>, SessionError> {
+        let bound = self.config(|config| config.permissions.max_mode);
+        let changed = live.runtime.change(bound, change);
+        changed.map_err(|error| SessionError::Internal(format!("runtime.json: {error}")))
     }
 }
 

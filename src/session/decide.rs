@@ -159,18 +159,30 @@ impl Sessions {
         if request.decision == Choice::Deny || request.scope == GrantScope::Once {
             return None;
         }
-        let of_session = request.scope == GrantScope::Session;
-        Some(Grant {
+        Some(self.new_grant(live, approval, pattern, request.scope, &principal.name))
+    }
+
+    /// A grant that comes from an approval.
+    pub(super) fn new_grant(
+        &self,
+        live: &LiveSession,
+        approval: &Approval,
+        pattern: String,
+        scope: GrantScope,
+        granted_by: &str,
+    ) -> Grant {
+        let of_session = scope == GrantScope::Session;
+        Grant {
             grant_id: self.0.parts.ids.make("grt"),
             pattern,
-            scope: request.scope,
+            scope,
             session_id: of_session.then(|| live.id().to_owned()),
             agent: live.record.owner.clone(),
             workspace_root: live.record.workspace_root.clone(),
             approval_id: approval.approval_id.clone(),
-            granted_by: principal.name.clone(),
+            granted_by: granted_by.to_owned(),
             created_at: self.0.parts.clock.now(),
-        })
+        }
     }
 }
 

@@ -53,11 +53,14 @@ impl Sessions {
         reason: &str,
     ) -> Result<Option<Call>, SessionError> {
         let Some(open) = live.open_call(key) else { return Ok(None) };
+        let fate = open.fate.lock().await;
         let Some(call) = self.store().call(live.id(), key).await? else { return Ok(None) };
         // An approval that still waits is closed, and told of, by the store in the same step.
         let now = self.0.parts.clock.now();
         let step = Ending::cancelled(key, reason).step(&call, NOT_RUNNING, None, now, ApprovalStep::None);
-        match self.store().step(step).await {
+        let taken = self.store().step(step).await;
+        drop(fate);
+        match taken {
             Ok(ended) => {
                 close(live, &open, ended.clone());
                 Ok(Some(ended))

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::SessionError;
 use super::runtime::RuntimeFile;
+use super::todos::TodoFile;
 use crate::domain::call::{Call, CallStatus};
 use crate::domain::digest::Digest;
 use crate::domain::identity::CallKey;
@@ -32,6 +33,7 @@ pub(super) struct LiveSession {
     pub(super) working_directory: Arc<WorkingDirectory>,
     pub(super) reads: Arc<ReadLedger>,
     pub(super) runtime: RuntimeFile,
+    pub(super) todos: Arc<TodoFile>,
     pub(super) executor: Arc<dyn GatedExecutor>,
     pub(super) schemas: Arc<[ToolSchema]>,
     ending: AtomicBool,
@@ -46,6 +48,8 @@ pub(super) struct LiveCall {
     pub(super) cancel: CancellationToken,
     /// Told when someone decided.
     pub(super) wake: Notify,
+    /// Held by who ends the call in more than one step, and by who cancels it: one of them comes first.
+    pub(super) fate: tokio::sync::Mutex<()>,
     state: watch::Sender<State>,
 }
 
@@ -92,6 +96,7 @@ impl LiveSession {
     ) -> Self {
         let directory = workspace.root().to_path_buf();
         let runtime = RuntimeFile::new(folder.join("runtime.json"), record.session.runtime.clone());
+        let todos = Arc::new(TodoFile::new(&folder));
         let schemas = executor.schemas().into();
         Self {
             record,
@@ -100,6 +105,7 @@ impl LiveSession {
             working_directory: Arc::new(WorkingDirectory::new(directory)),
             reads: Arc::new(ReadLedger::default()),
             runtime,
+            todos,
             executor,
             schemas,
             ending: AtomicBool::new(false),
@@ -207,6 +213,7 @@ impl LiveCall {
             fingerprint,
             cancel: CancellationToken::new(),
             wake: Notify::new(),
+            fate: tokio::sync::Mutex::new(()),
             state: watch::Sender::new(State::Accepting),
         }
     }

@@ -10,6 +10,7 @@ mod end;
 mod error;
 mod finish;
 mod live;
+mod petition;
 mod principal;
 mod pump;
 mod recover;
@@ -17,6 +18,7 @@ mod reply;
 mod run;
 mod runtime;
 mod service;
+mod todos;
 
 pub use batch::{BATCH_MAX, Batch};
 pub use create::{NewSession, RuntimePatch};

@@ -106,6 +106,7 @@ impl Sessions {
                 path: artifact_path(&live.folder, &call.key),
                 url: artifact_url(live.id(), &call.key),
             }),
+            todos: Some(live.todos.clone()),
             admission: None,
             cancel: live_call.cancel.child_token(),
         }
@@ -211,6 +212,10 @@ impl Sessions {
         let key = run.call.key.clone();
         let ending = match outcome {
             Ok(ToolOutcome::NeedsHuman(request)) => return self.pause(run, request).await,
+            Ok(ToolOutcome::Completed(result)) if run.resolved.petition().is_some() => {
+                self.finish_petition(run, result, started_at).await;
+                return Left::Done;
+            }
             Ok(ToolOutcome::Completed(result)) => {
                 Ending::of_result(&key, mended(result, run.resolved.repair))
             }
@@ -360,14 +365,18 @@ impl Sessions {
 
     /// The call as it is recorded, asked for until the store answers; none when it is not there, or
     /// when the call or the server ends meanwhile.
-    async fn stored(&self, run: &Run) -> Option<Call> {
+    pub(super) async fn stored(&self, run: &Run) -> Option<Call> {
         let read = || self.store().call(run.live.id(), &run.call.key);
         self.persistently(run, read).await?.ok().flatten()
     }
 
     /// Does a step of the store again while that is busy or fails, so that no call is left without
     /// anyone who drives it; none when the call or the server ends meanwhile.
-    async fn persistently<T, F>(&self, run: &Run, step: impl Fn() -> F) -> Option<Result<T, StoreError>>
+    pub(super) async fn persistently<T, F>(
+        &self,
+        run: &Run,
+        step: impl Fn() -> F,
+    ) -> Option<Result<T, StoreError>>
     where
         F: Future<Output = Result<T, StoreError>>,
     {

@@ -56,6 +56,43 @@ impl RuntimeFile {
     pub fn read(&self, bound: MaxMode) -> Reading {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = (known.flags.clone(), known.problem.clone());
+        let (flags, exceeded) = self.refreshed(&mut known, bound);
+        let problem = known.problem.clone().or(exceeded);
+        Reading { news: before != (known.flags.clone(), known.problem.clone()), flags, problem }
+    }
+
+    /// Writes flags, in one step: a reader sees the old file or the new one.
+    pub fn write(&self, flags: &RuntimeFlags) -> std::io::Result<()> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        self.put(&mut known, flags)
+    }
+
+    /// Changes the flags in force and writes them, where the change says that something changed:
+    /// the flags that then hold. Two changes at once come one after the other.
+    pub fn change(
+        &self,
+        bound: MaxMode,
+        change: impl FnOnce(&mut RuntimeFlags) -> bool,
+    ) -> std::io::Result<Option<RuntimeFlags>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flags = self.refreshed(&mut known, bound).0;
+        if !change(&mut flags) {
+            return Ok(None);
+        }
+        self.put(&mut known, &flags)?;
+        Ok(Some(flags))
+    }
+
+    fn put(&self, known: &mut Known, flags: &RuntimeFlags) -> std::io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(flags)?;
+        text.push(b'\n');
+        replace_file(&self.path, &text)?;
+        *known = Known { stamp: stamp(&self.path), flags: flags.clone(), problem: None };
+        Ok(())
+    }
+
+    /// Reads the file where it changed: the flags in force, and what exceeds the bound.
+    fn refreshed(&self, known: &mut Known, bound: MaxMode) -> (RuntimeFlags, Option<String>) {
         let stamp = stamp(&self.path);
         if stamp.is_none() || stamp != known.stamp {
             match load(&self.path) {
@@ -64,24 +101,18 @@ impl RuntimeFile {
             }
             known.stamp = stamp;
         }
-        let (flags, exceeded) = bounded(known.flags.clone(), bound);
-        let problem = known.problem.clone().or(exceeded);
-        Reading { news: before != (known.flags.clone(), known.problem.clone()), flags, problem }
+        bounded(known.flags.clone(), bound)
     }
+}
 
-    /// Writes flags, in one step: a reader sees the old file or the new one.
-    pub fn write(&self, flags: &RuntimeFlags) -> std::io::Result<()> {
-        let text = serde_json::to_vec_pretty(flags)?;
-        let fresh = self.path.with_extension("json.new");
-        let mut file = fs::File::create(&fresh)?;
-        file.write_all(&text)?;
-        file.write_all(b"\n")?;
-        file.sync_data()?;
-        fs::rename(&fresh, &self.path)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = Known { stamp: stamp(&self.path), flags: flags.clone(), problem: None };
-        Ok(())
-    }
+/// Puts a file in the place of the one before, on the disk and in one step. Only one at a time may
+/// do that with the same file.
+pub(super) fn replace_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let fresh = path.with_extension("json.new");
+    let mut file = fs::File::create(&fresh)?;
+    file.write_all(content)?;
+    file.sync_data()?;
+    fs::rename(&fresh, path)
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

@@ -163,6 +163,13 @@ pub enum ApprovalStep {
     },
     /// An allowed one is spent: once, or the step fails.
     Spend(String),
+    /// The same, and what it allowed begins to hold.
+    Redeem {
+        /// Its id.
+        approval_id: String,
+        /// What holds from then on.
+        grants: Vec<Grant>,
+    },
     /// The one of the call that still waits gets this status; fails with
     /// [`StoreError::ApprovalMoved`] where it was decided meanwhile. (A step that ends its call
     /// cancels what waits by itself, and logs that.)

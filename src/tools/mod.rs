@@ -5,15 +5,19 @@ mod ask_user;
 mod bash;
 mod blocking;
 mod edit;
+mod exit_plan_mode;
 mod glob;
 mod grep;
 mod guide;
 mod read;
+mod request_permissions;
 mod search;
+mod sleep;
 mod suggest;
 #[cfg(test)]
 mod testing;
 mod text;
+mod todo_write;
 mod write;
 
 use std::sync::{Arc, RwLock};
@@ -25,11 +29,15 @@ use tokio::sync::mpsc;
 pub use ask_user::{AskUser, AskUserGuide};
 pub use bash::{Bash, BashGuide};
 pub use edit::Edit;
+pub use exit_plan_mode::ExitPlanMode;
 pub use glob::Glob;
 pub use grep::Grep;
 pub(crate) use guide::render_guides;
 pub use guide::{GuideBuildContext, GuideExample, ToolGuide};
 pub use read::Read;
+pub use request_permissions::RequestPermissions;
+pub use sleep::Sleep;
+pub use todo_write::TodoWrite;
 pub use write::Write;
 
 use crate::config::Config;
@@ -61,9 +69,13 @@ pub fn built_in(config: &Arc<RwLock<Config>>) -> Vec<BuiltIn> {
         listed(AskUser, AskUserGuide),
         listed(Bash::new(Arc::clone(config)), BashGuide),
         listed(Edit, Edit),
+        listed(ExitPlanMode, ExitPlanMode),
         listed(Glob, Glob),
         listed(Grep, Grep),
         listed(Read, Read),
+        listed(RequestPermissions, RequestPermissions),
+        listed(Sleep, Sleep),
+        listed(TodoWrite, TodoWrite),
         listed(Write, Write),
     ]
 }

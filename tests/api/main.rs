@@ -8,4 +8,5 @@ mod events;
 mod server;
 mod sessions;
 mod support;
+mod tools;
 mod wrong_requests;

@@ -87,6 +87,7 @@ impl Given<'_> {
             Err(PermissionError::Denied { .. }) => "deny",
             Err(PermissionError::ConfirmationRequired(_)) if forced => "forced",
             Err(PermissionError::ConfirmationRequired(_)) => "ask",
+            Err(PermissionError::Unfit(_)) => "unfit",
         }
     }
 

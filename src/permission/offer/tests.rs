@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::example;
+use super::super::petition::Petition;
 use super::super::policy::{Circumstances, Policy, RuleSet, SourcedRule};
 use super::super::subject::Place;
 use super::*;
@@ -112,6 +113,8 @@ fn agents_can_ask_only_for_what_would_be_offered() {
         ("WebFetch(domain:docs.rs)", true, true),
         ("WebFetch(domain:*)", true, false),
         ("WebFetch(domain:*.rs)", true, false),
+        ("WebFetch(domain:10.0.0.1)", true, false),
+        ("WebFetch(domain:[::1])", true, false),
         ("mcp__a__b", true, true),
         ("mcp__a__*", true, false),
         ("mcp__a", true, false),
@@ -158,6 +161,8 @@ proptest! {
             let Some(pattern) = offer.pattern else { continue };
             let rule = Rule::parse(&pattern).unwrap();
             prop_assert!(may_be_granted(&rule, confined), "{}", pattern);
+            let petition = Petition::Rules { rules: vec![pattern.clone()], claim: String::new() };
+            prop_assert_eq!(petition.refusal(&policy, &place(), confined), None, "{}", pattern);
             let grants = [rule];
             let again = policy.judge(&subject, &around(&grants, confined));
             prop_assert_eq!(again.decision, Decision::Allow, "{} for {}: {}", pattern, call, again.reason.text);

@@ -23,7 +23,7 @@ pub(super) enum PreparedApprovals {
     None,
     Open(NewRow),
     Supersede { old: String, new: NewRow },
-    Spend(String),
+    Spend { approval_id: String, grants: Vec<PreparedGrant> },
     Close(ApprovalStatus),
 }
 
@@ -49,14 +49,23 @@ impl PreparedApprovals {
             ApprovalStep::None => Self::None,
             ApprovalStep::Open(approval) => Self::Open(row(approval)?),
             ApprovalStep::Supersede { old, new } => Self::Supersede { old, new: row(new)? },
-            ApprovalStep::Spend(approval_id) => Self::Spend(approval_id),
+            ApprovalStep::Spend(approval_id) => Self::Spend { approval_id, grants: Vec::new() },
+            ApprovalStep::Redeem { approval_id, grants } => {
+                let grants = grants.iter().map(PreparedGrant::new).collect::<Result<_, _>>()?;
+                Self::Spend { approval_id, grants }
+            }
             ApprovalStep::Close(status) => Self::Close(status),
         })
     }
 }
 
 /// Does a step's part on approvals of one call.
-pub(super) fn apply(tx: &Tx<'_>, session: i64, call: i64, step: PreparedApprovals) -> Result<(), StoreError> {
+pub(super) fn apply(
+    tx: &mut Tx<'_>,
+    session: i64,
+    call: i64,
+    step: PreparedApprovals,
+) -> Result<(), StoreError> {
     match step {
         PreparedApprovals::None => Ok(()),
         PreparedApprovals::Open(new) => open(tx, session, call, &new),
@@ -70,13 +79,16 @@ pub(super) fn apply(tx: &Tx<'_>, session: i64, call: i64, step: PreparedApproval
             )?;
             open(tx, session, call, &new)
         }
-        PreparedApprovals::Spend(approval_id) => move_on(
-            tx,
-            &approval_id,
-            call,
-            "UPDATE approvals SET spent = 1
-                WHERE approval_id = ?1 AND call = ?2 AND status = 'allowed' AND spent = 0",
-        ),
+        PreparedApprovals::Spend { approval_id, grants } => {
+            move_on(
+                tx,
+                &approval_id,
+                call,
+                "UPDATE approvals SET spent = 1
+                    WHERE approval_id = ?1 AND call = ?2 AND status = 'allowed' AND spent = 0",
+            )?;
+            grants.iter().try_for_each(|grant| grant.insert(tx))
+        }
         PreparedApprovals::Close(status) => match close(tx, call, status)? {
             Some(_) => Ok(()),
             None => Err(none_waits(tx, call)?),
@@ -359,6 +371,32 @@ mod tests {
         let f = f.reopened().await;
         let again = CallStep { from: &[CallStatus::Running], ..start("c", "a1") };
         assert!(matches!(f.step(again).await, Err(StoreError::ApprovalMoved(_))));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_an_allow_grants_holds_from_the_step_that_spends_it() {
+        let f = waiting().await;
+        let grants = vec![
+            super::super::grants::tests::grant("g1", Scope::Session),
+            super::super::grants::tests::grant("g2", Scope::Session),
+        ];
+        let redeem = || CallStep {
+            approval: ApprovalStep::Redeem { approval_id: "a1".to_owned(), grants: grants.clone() },
+            sync: true,
+            ..finish("c", WAITS)
+        };
+        assert!(matches!(f.step(redeem()).await, Err(StoreError::ApprovalMoved(_))), "nobody decided");
+        assert_eq!(f.grants_for("s", "agent", "/w").await.unwrap(), []);
+        allow(&f, "a1", "c").await.unwrap();
+        assert_eq!(f.grants_for("s", "agent", "/w").await.unwrap(), []);
+        assert_eq!(f.step(redeem()).await.unwrap().status, CallStatus::Completed);
+        assert_eq!(f.grants_for("s", "agent", "/w").await.unwrap(), grants);
+        assert!(matches!(f.step(redeem()).await, Err(StoreError::CallMoved(_))));
+        let f = f.reopened().await;
+        assert_eq!(f.grants_for("s", "agent", "/w").await.unwrap(), grants);
+        let again = CallStep { from: &[CallStatus::Completed], events: Vec::new(), ..redeem() };
+        assert!(matches!(f.step(again).await, Err(StoreError::ApprovalMoved(_))));
+        assert_eq!(f.grants_for("s", "agent", "/w").await.unwrap().len(), 2);
     }
 
     #[tokio::test(flavor = "multi_thread")]
