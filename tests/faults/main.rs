@@ -5,6 +5,7 @@
 mod crash;
 mod floor;
 mod output;
+mod petitions;
 mod processes;
 mod races;
 mod support;

@@ -74,6 +74,11 @@ impl Client {
         Self::send(self.request(reqwest::Method::POST, path).json(body)).await
     }
 
+    /// Posts; none where the server went away meanwhile.
+    pub(crate) async fn try_post(&self, path: &str, body: &Value) -> Option<Answer> {
+        Self::try_send(self.request(reqwest::Method::POST, path).json(body)).await
+    }
+
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
         Self::send(self.request(reqwest::Method::PATCH, path).json(body)).await
     }
