@@ -198,6 +198,11 @@ pub(super) fn in_full(approval: &Approval) -> String {
     for leaf in approval.leaves.iter().flatten() {
         field("runs", leaf);
     }
+    for rule in approval.arguments["permissions"].as_array().into_iter().flatten() {
+        if approval.tool_name == "request_permissions" {
+            field("grants", rule.as_str().unwrap_or_default());
+        }
+    }
     for offer in &approval.offers {
         let pattern = offer.pattern.as_deref().map(|pattern| format!(" --pattern '{pattern}'"));
         field("offer", &format!("--scope {}{}", scope_name(offer.scope), pattern.unwrap_or_default()));
@@ -212,6 +217,12 @@ pub(super) fn in_full(approval: &Approval) -> String {
         );
         if let Some(message) = &request.message {
             field("message", message);
+        }
+    }
+    if let ("ExitPlanMode", Some(plan)) = (approval.tool_name.as_str(), approval.arguments["plan"].as_str()) {
+        let _ = writeln!(text, "plan");
+        for line in plan.split('\n') {
+            let _ = writeln!(text, "  {}", visible::lines(line));
         }
     }
     if let Some(diff) = &approval.diff {
@@ -257,6 +268,7 @@ pub(super) mod samples {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use serde_json::json;
 
     use super::super::fake_server::{FakeServer, Reply};
     use super::super::output::capture::Captured;
@@ -316,6 +328,30 @@ mod tests {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert_safe(&text);
+    }
+
+    #[tokio::test]
+    async fn what_an_allow_does_beyond_the_call_is_shown_line_by_line() {
+        for (tool, arguments, parts) in [
+            (
+                "request_permissions",
+                json!({"reason": "r", "permissions": ["Bash(a)", "Edit(./b\u{1b})\nstatus"]}),
+                &["grants     Bash(a)\n", "grants     Edit(./b\\u{1b})\\nstatus\n"][..],
+            ),
+            (
+                "ExitPlanMode",
+                json!({"plan": "1. a\n2. b\u{1b}[2J\r\n\nstatus     allowed"}),
+                &["plan\n  1. a\n  2. b\\u{1b}[2J\\r\n  \n  status     allowed\n"],
+            ),
+        ] {
+            let mut asked = approval("apr_1");
+            (asked["tool_name"], asked["arguments"]) = (json!(tool), arguments);
+            let (_, text, _) = shown(&["apr_1"], vec![Reply::json(200, &asked.to_string())]).await;
+            for part in parts {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+            assert_safe(&text);
+        }
     }
 
     #[tokio::test]
