@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope};
+use crate::domain::arguments::parse_unambiguous;
 use crate::domain::visible;
 
 use super::approvals::{find, scope_name};
@@ -76,7 +77,7 @@ fn only_offer(approval: &Approval, scope: Scope) -> Result<String, CliError> {
 /// JSON from the command line: the text, `@FILE`, or `-` for standard input.
 pub(super) fn json_argument(text: &str, what: &str) -> Result<Value, CliError> {
     let text = text_argument(text)?;
-    serde_json::from_str(&text).map_err(|error| {
+    parse_unambiguous(&text).map_err(|error| {
         CliError::usage(
             format!("{what} is not JSON: {error}"),
             "quote it for the shell: '{\"key\":\"value\"}'",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::{Config, source};
+use crate::domain::arguments::parse_unambiguous;
 
 /// Variables that are the command line client's, not the server's.
 const CLIENT_VARIABLES: &[&str] = &["TOOLGATE_URL", "TOOLGATE_TOKEN", "TOOLGATE_CONFIG"];
@@ -151,7 +152,7 @@ fn apply_variables(value: &mut Value, variables: &[(String, String)]) -> Result<
             continue;
         }
         let path: Vec<String> = rest.to_ascii_lowercase().split("__").map(str::to_owned).collect();
-        let parsed = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
+        let parsed = parse_unambiguous(text).unwrap_or_else(|_| Value::String(text.clone()));
         let mut trial = value.clone();
         insert(&mut trial, &path, parsed);
         typed(&trial, None).map_err(|problem| ConfigProblem {
@@ -302,6 +303,7 @@ mod tests {
                 &["line 2", "permissions.deny", "twice"],
             ),
             ("{}", &[("TOOLGATE_SERVR__LISTEN", "x")], &["TOOLGATE_SERVR__LISTEN", "servr"]),
+            ("{}", &[("TOOLGATE_PERMISSIONS", r#"{"deny":["A"],"deny":[]}"#)], &["TOOLGATE_PERMISSIONS"]),
             (
                 "{\"auth\": {\"tokens\": [\n{\"name\": \"a b\", \"role\": \"agent\"}]}}",
                 &[],

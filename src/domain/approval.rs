@@ -141,7 +141,11 @@ pub struct DecisionRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// Edited arguments: the tool stays, scope is `once`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "super::arguments::unambiguous_or_none"
+    )]
     pub arguments: Option<Value>,
     /// A message to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Argument text to a JSON object: strict first, repaired only where nothing can be changed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -34,8 +35,7 @@ pub fn parse_tool_args(text: &str) -> Result<Value, ArgumentsError> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    let Unambiguous(value) =
-        serde_json::from_str(text).map_err(|error| ArgumentsError::Syntax(error.to_string()))?;
+    let value = parse_unambiguous(text).map_err(|error| ArgumentsError::Syntax(error.to_string()))?;
     if !value.is_object() {
         return Err(ArgumentsError::NotAnObject(kind_of(&value)));
     }
@@ -116,6 +116,52 @@ fn find_nul(value: &Value, pointer: String) -> Option<String> {
     }
 }
 
+/// Reads JSON text in which no object has a key twice, at any depth.
+pub fn parse_unambiguous(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text).map(|Unambiguous(value)| value)
+}
+
+/// For a field of a request that is any JSON value (`deserialize_with`): no key twice in it.
+pub fn unambiguous<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Unambiguous::deserialize(deserializer).map(|Unambiguous(value)| value)
+}
+
+/// The same for one that may be missing or null.
+pub fn unambiguous_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    let read = Option::<Unambiguous>::deserialize(deserializer)?;
+    Ok(read.map(|Unambiguous(value)| value))
+}
+
+/// For a field of a request that is a map of texts: no key twice in it.
+pub fn unambiguous_texts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    struct Texts;
+    impl<'de> Visitor<'de> for Texts {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object of strings")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some((key, value)) = access.next_entry::<String, String>()? {
+                if map.contains_key(&key) {
+                    return Err(twice(&key));
+                }
+                map.insert(key, value);
+            }
+            Ok(map)
+        }
+    }
+    deserializer.deserialize_map(Texts)
+}
+
+fn twice<E: de::Error>(key: &str) -> E {
+    E::custom(format!("the key {key:?} appears twice"))
+}
+
 /// A JSON value in which no object has a key twice. `serde_json::Value` would keep the last one,
 /// while another parser may keep the first: what was judged could differ from what runs.
 struct Unambiguous(Value);
@@ -176,7 +222,7 @@ impl<'de> Visitor<'de> for UnambiguousVisitor {
         while let Some(key) = access.next_key::<String>()? {
             let Unambiguous(value) = access.next_value()?;
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format!("the key {key:?} appears twice")));
+                return Err(twice(&key));
             }
             map.insert(key, value);
         }

@@ -108,6 +108,7 @@ pub struct SessionTool {
     /// For the model.
     pub description: String,
     /// A JSON Schema with `type: object` at its root.
+    #[serde(deserialize_with = "super::arguments::unambiguous")]
     pub parameters: Value,
     /// Who runs it.
     pub kind: SessionToolKind,

@@ -10,6 +10,7 @@ use super::error::SessionError;
 use super::live::LiveSession;
 use super::principal::Principal;
 use super::service::Sessions;
+use crate::domain::arguments::unambiguous_texts;
 use crate::domain::digest::Digest;
 use crate::domain::identity::check_session_id;
 use crate::domain::session::{PermissionMode, RuntimeFlags, Session, SessionStatus, SessionTool};
@@ -31,7 +32,7 @@ pub struct NewSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// The client's own labels.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "unambiguous_texts")]
     pub labels: BTreeMap<String, String>,
     /// Flags to begin with.
     #[serde(default)]

@@ -112,16 +112,12 @@ impl Sessions {
         let (mut new, mut told) = (Vec::new(), Vec::new());
         for rule in rules {
             let standing = held.iter().find(|grant| grant.scope == Scope::Session && grant.pattern == *rule);
-            let id = match standing {
-                Some(grant) => grant.grant_id.clone(),
-                None => {
-                    let grant = self.new_grant(&run.live, approval, rule.clone(), Scope::Session, by);
-                    let id = grant.grant_id.clone();
-                    new.push(grant);
-                    id
-                }
-            };
-            told.push(json!({"grant_id": id, "pattern": rule}));
+            let grant = standing.cloned().unwrap_or_else(|| {
+                let grant = self.new_grant(&run.live, approval, rule.clone(), Scope::Session, by);
+                new.push(grant.clone());
+                grant
+            });
+            told.push(json!({"grant_id": grant.grant_id, "pattern": rule}));
         }
         Ok((new, json!({ "grants": told })))
     }

@@ -80,6 +80,7 @@ fn routes() -> Vec<Route> {
         },
         get("/v1/sessions/{sid}/tools", Agent, FORMAT),
         get("/v1/sessions/{sid}/guidance", Agent, &[]),
+        get("/v1/sessions/{sid}/todos", Agent, &[]),
         post("/v1/sessions/{sid}/calls", Agent, CALL, CALL_BODY, Fields::Any),
         get("/v1/sessions/{sid}/calls", Agent, LIST),
         post("/v1/sessions/{sid}/calls/batch", Agent, CALL, BATCH_BODY, Fields::Known),
@@ -319,4 +320,56 @@ async fn a_session_of_another_token() {
         }
     }
     assert_eq!(bench.session.current("c").await["status"], "awaiting_approval");
+}
+
+#[tokio::test]
+async fn p20_a_key_twice_anywhere_is_refused() {
+    let bench = Bench::new().await;
+    let decision = bench.path(&Route {
+        path: "/v1/approvals/{aid}/decision",
+        method: Method::POST,
+        role: Role::Operator,
+        query: &[],
+        body: None,
+    });
+    let sessions = "/v1/sessions".to_owned();
+    let tool = |schema: &str| {
+        format!(r#"{{"tools":[{{"name":"t","description":"d","kind":"client","parameters":{schema}}}]}}"#)
+    };
+    let operator = bench.server.operator();
+    for (path, body, pointer) in [
+        (&decision, r#"{"decision":"allow","decision":"deny"}"#.to_owned(), ""),
+        (
+            &decision,
+            r#"{"decision":"allow","arguments":{"command":"a","command":"b"}}"#.to_owned(),
+            "/arguments",
+        ),
+        (
+            &decision,
+            r#"{"decision":"allow","arguments":{"x":[{"a":1,"\u0061":2}]}}"#.to_owned(),
+            "/arguments",
+        ),
+        (&sessions, r#"{"labels":{"a":"1","a":"2"}}"#.to_owned(), "/labels"),
+        (&sessions, tool(r#"{"type":"object","type":"object"}"#), "/tools/0/parameters"),
+        (&sessions, tool(r#"{"type":"object","properties":{"a":{},"a":{}}}"#), "/tools/0/parameters"),
+        (
+            &sessions,
+            r#"{"runtime":{"permission_mode":"plan","permission_mode":"default"}}"#.to_owned(),
+            "/runtime",
+        ),
+    ] {
+        let request = operator.request(Method::POST, path).header("content-type", "application/json");
+        let problem = Answer::of(request.body(body.clone())).await.problem(400, "invalid_request");
+        let found = problem["errors"][0]["pointer"].as_str().unwrap();
+        assert!(found.starts_with(pointer), "{body}: {problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(if pointer.is_empty() {
+            "duplicate"
+        } else {
+            ""
+        }));
+    }
+    assert_eq!(bench.session.current("c").await["status"], "awaiting_approval");
+    // An explicit nothing is nothing.
+    let none = json!({"decision": "deny", "arguments": null, "message": "no"});
+    operator.post(&decision, &none).await.expect(200);
 }

@@ -228,7 +228,7 @@ async fn a_cancel_that_races_with_the_effect_comes_before_all_of_it_or_after() {
         match cancel["status"].as_str().unwrap() {
             "completed" => {
                 completed += 1;
-                steps = steps / 2;
+                steps /= 2;
                 asked.is_done(&server, &session).await;
             }
             "cancelled" => {
