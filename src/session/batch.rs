@@ -199,17 +199,17 @@ impl Sessions {
 
     /// Runs the members in a task of their own: a client that goes away does not end the batch.
     fn drive(&self, live: &Arc<LiveSession>, members: &mut [Member], runs: Vec<Range<usize>>) {
-        let mut to_run: Vec<_> =
-            members.iter_mut().map(|member| member.open.clone().zip(member.to_run.take())).collect();
+        let mut members: Vec<_> =
+            members.iter_mut().map(|member| (member.open.clone(), member.to_run.take())).collect();
         let (sessions, live) = (self.clone(), Arc::clone(live));
         self.0.tasks.spawn(async move {
             for run in runs {
-                let members: Vec<_> = to_run[run].iter_mut().filter_map(Option::take).collect();
-                let started = members.into_iter().map(|(live_call, accepted)| {
-                    let (call, resolved) = *accepted;
-                    sessions.member(&live, live_call, call, resolved)
-                });
-                futures_util::future::join_all(started).await;
+                // One that was joined is driven by who brought it, and waited for all the same. Two
+                // batches cannot wait for each other: what one joins was there before its own calls.
+                let open =
+                    members[run].iter_mut().filter_map(|(open, to_run)| Some((open.take()?, to_run.take())));
+                let ends = open.map(|(live_call, to_run)| sessions.member(&live, live_call, to_run));
+                futures_util::future::join_all(ends).await;
                 if sessions.0.stopping.is_cancelled() {
                     return;
                 }
@@ -217,21 +217,23 @@ impl Sessions {
         });
     }
 
-    /// Runs one member to its end, through pauses.
+    /// Runs one member, where it is this batch's to run, and waits for its end, through pauses.
     async fn member(
         &self,
         live: &Arc<LiveSession>,
         live_call: Arc<LiveCall>,
-        call: Call,
-        resolved: ResolvedCall,
+        to_run: Option<Box<(Call, ResolvedCall)>>,
     ) {
-        // The directory is taken when the member's turn comes: a `cd` before it counts.
-        let admission = Admission::recorded(self, &live_call, call.key.clone());
-        let run: Run = self.run_of(live, &live_call, call, resolved, admission);
-        let sessions = self.clone();
-        // A task each, so that neighbours are really side by side.
-        let running = self.0.tasks.spawn(async move { sessions.run(run, None).await });
-        let _ = running.await;
+        if let Some(accepted) = to_run {
+            let (call, resolved) = *accepted;
+            // The directory is taken when the member's turn comes: a `cd` before it counts.
+            let admission = Admission::recorded(self, &live_call, call.key.clone());
+            let run: Run = self.run_of(live, &live_call, call, resolved, admission);
+            let sessions = self.clone();
+            // A task each, so that neighbours are really side by side.
+            let running = self.0.tasks.spawn(async move { sessions.run(run, None).await });
+            let _ = running.await;
+        }
         tokio::select! {
             _ = live_call.wait(Waiting::ForAnswer) => {}
             () = self.0.stopping.cancelled() => {}

@@ -33,16 +33,25 @@ impl Sessions {
         key: &CallKey,
     ) -> Result<Call, SessionError> {
         self.record(principal, session_id).await?;
-        let live = self.live_map().get(session_id).cloned();
-        let open = live.as_ref().and_then(|live| live.open_call(key).map(|open| (live, open)));
-        if let Some((live, open)) = open {
-            // While the call is still being accepted there is nothing to cancel yet.
-            open.accepted().await;
-            if let Some(call) = self.cancel_open(live, key, "Cancelled by the client.").await? {
+        let find_open = || {
+            let live = self.live_map().get(session_id).cloned()?;
+            let open = live.open_call(key)?;
+            Some((live, open))
+        };
+        loop {
+            if let Some((live, open)) = find_open() {
+                // While the call is still being accepted there is nothing to cancel yet.
+                open.accepted().await;
+                if let Some(call) = self.cancel_open(&live, key, "Cancelled by the client.").await? {
+                    return Ok(call);
+                }
+            }
+            let call = self.store().call(session_id, key).await?.ok_or(SessionError::NotFound("call"))?;
+            // One that was accepted between the two looks is open, and not cancelled yet.
+            if call.status.has_ended() || find_open().is_none() {
                 return Ok(call);
             }
         }
-        self.store().call(session_id, key).await?.ok_or(SessionError::NotFound("call"))
     }
 
     /// Cancels an open call; none where it has ended by itself.

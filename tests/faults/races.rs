@@ -358,3 +358,49 @@ async fn a_reader_that_drops_and_resumes_sees_each_event_once() {
     server.agent.delete("/v1/sessions/s").await.expect(200);
     assert_eq!(reader.await.unwrap(), server.agent.events("s").await);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_between_a_start_and_its_pause_leaves_nothing_that_waits() {
+    let (_place, server) = start();
+    server.agent.session("s").await;
+    let (mut before, mut after) = (0, 0);
+    // Goes to where the race is close, on whatever machine this is.
+    let mut steps = 32;
+    for round in 0..2 * ROUNDS {
+        let id = format!("c{round}");
+        let (tool, arguments) = match round % 3 {
+            0 => ("AskUser", json!({"question": "?"})),
+            1 => ("Bash", json!({"command": "touch x"})),
+            _ => ("request_permissions", json!({"reason": "r", "permissions": ["Bash(mkdir x)"]})),
+        };
+        let posting = server.agent.call("s", &id, tool, &arguments);
+        let cancelling = async {
+            behind_by(steps).await;
+            server.agent.cancel("s", &id).await
+        };
+        let (posted, cancelled) = tokio::join!(posting, cancelling);
+        let waited = posted.status == 202;
+        if cancelled.status == 404 {
+            // Nothing was there yet: it waits, and is cancelled now.
+            steps = steps * 3 / 2 + 1;
+            assert!(waited, "{}", posted.body);
+            server.agent.cancel("s", &id).await.expect(200);
+        } else {
+            let call = cancelled.expect(200);
+            assert_eq!(call["status"], "cancelled", "{call}");
+            if waited {
+                after += 1;
+            } else {
+                before += 1;
+            }
+            steps = if waited { steps * 3 / 4 } else { steps * 5 / 4 + 1 };
+        }
+        let call = server.agent.ended("s", &id).await;
+        assert_eq!(call["status"], "cancelled", "{call}");
+    }
+    let calls = each_call_ended_once(&server.agent, "s").await;
+    assert_eq!(calls.len(), 2 * ROUNDS);
+    let pending = server.operator.get("/v1/approvals?status=pending").await.expect(200);
+    assert_eq!(pending["items"], json!([]));
+    assert!(before + after > 0, "the race was never close");
+}

@@ -169,3 +169,39 @@ async fn a_turn_holds_for_the_whole_batch() {
     let answer = post(&session, "?turn=2", &[other]).await.expect(200);
     assert_eq!(answer["calls"][0]["turn"], "2");
 }
+
+#[tokio::test]
+async fn a_mutating_call_that_a_batch_joins_is_a_barrier_too() {
+    let server = TestServer::start();
+    let session = server.bypass_session().await;
+    let first = format!("echo begun; {}; echo x > made", until_there("go"));
+    session.begin("first", "Bash", json!({"command": first})).await.expect(202);
+    session.event("first", "tool_token").await;
+    let calls = [bash("first", &first), glob("second"), bash("third", "cat made")];
+    let answer = post(&session, "?wait_ms=0", &calls).await.expect(202);
+    assert_eq!(statuses(&answer), ["running", "queued", "queued"]);
+    // A read of its own ends meanwhile: had the second one been let go, it would have run by now.
+    session.call("other", "Glob", json!({"pattern": "*"})).await.expect(200);
+    assert_eq!(session.current("second").await["status"], "queued");
+    session.write_file("go", "");
+    let answer = post(&session, "", &calls).await.expect(200);
+    assert_eq!(statuses(&answer), ["completed"; 3]);
+    assert!(answer["calls"][1]["result"]["result"].as_str().unwrap().contains("made"), "{answer}");
+    assert_eq!(answer["calls"][2]["result"]["result"], "x");
+    assert!(time(&answer["calls"][0], "finished_at") <= time(&answer["calls"][1], "started_at"));
+    assert_eq!(session.event_types("first").await.iter().filter(|kind| *kind == "tool_start").count(), 1);
+}
+
+#[tokio::test]
+async fn a_paused_call_that_a_batch_joins_holds_it_up() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let id = session.asks("first", "Bash", json!({"command": "touch made"})).await;
+    let calls = [bash("first", "touch made"), glob("second")];
+    let answer = post(&session, "", &calls).await.expect(202);
+    assert_eq!(statuses(&answer), ["awaiting_approval", "queued"]);
+    server.operator().allow(&id).await;
+    let answer = post(&session, "", &calls).await.expect(200);
+    assert_eq!(statuses(&answer), ["completed"; 2]);
+    assert!(answer["calls"][1]["result"]["result"].as_str().unwrap().contains("made"), "{answer}");
+}

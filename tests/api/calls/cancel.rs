@@ -73,3 +73,23 @@ async fn one_that_has_ended_is_unchanged() {
     assert_eq!(session.cancel("q").await.expect(200), cancelled);
     assert_eq!(session.event_types("q").await.iter().filter(|kind| *kind == "tool_cancelled").count(), 1);
 }
+
+#[tokio::test]
+async fn a_queued_read_never_runs() {
+    let server = TestServer::with_config(&json!({"limits": {"running_calls": 1}}));
+    let session = server.bypass_session().await;
+    session.write_file("a.txt", "old\n");
+    session.begin("first", "Sleep", json!({"seconds": 300})).await.expect(202);
+    while session.current("first").await["status"] != "running" {}
+    let queued = session.begin("second", "Read", json!({"file_path": "a.txt"})).await.expect(202);
+    assert_eq!(queued["status"], "queued");
+    let cancelled = session.cancel("second").await.expect(200);
+    assert_eq!((&cancelled["status"], &cancelled["started_at"]), (&json!("cancelled"), &json!(null)));
+    session.cancel("first").await.expect(200);
+    // Had it run, the session would have read the file and might write it.
+    let write =
+        session.call("third", "Write", json!({"file_path": "a.txt", "content": "new\n"})).await.expect(200);
+    assert_eq!(write["status"], "failed", "{write}");
+    assert_eq!(session.read_file("a.txt"), "old\n");
+    assert_eq!(session.event_types("second").await, ["tool_start", "tool_cancelled"]);
+}
