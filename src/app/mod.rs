@@ -225,7 +225,7 @@ async fn launch(
 ) -> Result<Launcher, StartError> {
     let mut hidden = vec![places.data_dir.clone()];
     hidden.extend(places.config_file.clone());
-    hidden.extend(config.auth.tokens.iter().filter_map(|token| token.file.clone()));
+    hidden.extend(config.secret_files().cloned());
     let options = LauncherOptions {
         program: PathBuf::from("/proc/self/exe"),
         floor: config.sandbox.floor,
@@ -249,10 +249,7 @@ fn sessions(
     ids: &Arc<dyn Ids>,
     launcher: &Launcher,
 ) -> Result<Sessions, StartError> {
-    let own = OwnPlaces {
-        own_paths: std::iter::once(places.data_dir.clone()).chain(places.config_file.clone()).collect(),
-        roots: places.roots.clone(),
-    };
+    let own = OwnPlaces { own_paths: places.own_paths(), roots: places.roots.clone() };
     let tools = BuiltinToolExecutor::tool_schemas();
     let names: Vec<&str> = tools.iter().map(crate::domain::schema::ToolSchema::name).collect();
     let policy = permission::compile(&loaded.config.permissions, &own, &names).map_err(|problems| {

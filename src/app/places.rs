@@ -17,6 +17,8 @@ pub(super) struct Places {
     pub(super) roots: Vec<PathBuf>,
     /// The config file, where there is one.
     pub(super) config_file: Option<PathBuf>,
+    /// Files of the config that hold secrets, as far as they are there.
+    pub(super) secrets: Vec<PathBuf>,
     /// This program.
     pub(super) binary: PathBuf,
     /// The user's home.
@@ -55,9 +57,16 @@ impl Places {
             .map_err(|error| StartError::from_display("this program's own path is not known", error))?;
         let config_file = config_file.map(resolved).transpose()?;
         let home = home.and_then(|home| home.canonicalize().ok());
-        let places = Self { data_dir, roots, config_file, binary, home };
+        let secrets = config.secret_files().filter_map(|path| path.canonicalize().ok()).collect();
+        let places = Self { data_dir, roots, config_file, secrets, binary, home };
         places.refuse_overlap()?;
         Ok(places)
+    }
+
+    /// What no call gets at: the server's data, its config, and the files with the config's secrets.
+    pub(super) fn own_paths(&self) -> Vec<PathBuf> {
+        let files = self.config_file.iter().chain(&self.secrets).cloned();
+        std::iter::once(self.data_dir.clone()).chain(files).collect()
     }
 
     /// An agent writes beneath the roots: nothing of the server's may lie there.
@@ -67,6 +76,8 @@ impl Places {
             ("config file", self.config_file.as_ref()),
             ("program", Some(&self.binary)),
         ];
+        let secrets = self.secrets.iter().map(|path| ("secret file", Some(path)));
+        let own: Vec<_> = own.into_iter().chain(secrets).collect();
         for root in &self.roots {
             for (what, path) in &own {
                 if let Some(path) = path.filter(|path| path.starts_with(root)) {

@@ -234,6 +234,7 @@ fn check(loaded: &LoadedConfig) -> Vec<ConfigProblem> {
         }
     }
     check_tokens(config, &mut wrong);
+    config.network.check(&config.bash.pass_environment, &mut wrong);
     problems
 }
 
@@ -308,6 +309,21 @@ mod tests {
                 "{\"auth\": {\"tokens\": [\n{\"name\": \"a b\", \"role\": \"agent\"}]}}",
                 &[],
                 &["line 2", "auth.tokens[0]", "exactly one"],
+            ),
+            (
+                "{\"network\": {\"allowed_private_hosts\": [\"10.0.0.0/8\",\n\"10.0.0.1/8\"]}}",
+                &[],
+                &["line 2", "network.allowed_private_hosts[1]", "beyond its prefix"],
+            ),
+            (
+                "{\"network\": {\n\"proxy\": {\"url\": \"http://p:1\", \"username\": \"u\"}}}",
+                &[],
+                &["line 2", "network.proxy", "password_file"],
+            ),
+            (
+                "{\"network\": {\"max_bytes_limit\": 10,\n\"max_bytes\": 11}}",
+                &[],
+                &["line 2", "network.max_bytes", "1 to 10"],
             ),
         ] {
             let error = load_text(text, variables).unwrap_err();

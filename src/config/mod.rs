@@ -3,6 +3,7 @@
 mod auth;
 mod limits;
 mod load;
+mod network;
 mod permissions;
 mod server;
 mod source;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use auth::{AuthConfig, AuthMode, Role, TokenConfig};
 pub use limits::LimitsConfig;
 pub use load::{ConfigError, ConfigProblem, LoadedConfig, Overrides, load};
+pub use network::{BODY_BYTES_MAX, NetworkConfig, PrivateHost, ProxyConfig, ProxyUrl, TIMEOUT_MS_MAX};
 pub use permissions::{ApprovalsConfig, MaxMode, PermissionsConfig, RuleTest, Verdict};
 pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig};
 
@@ -41,6 +43,8 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     /// The shell tool.
     pub bash: BashConfig,
+    /// What http_request and WebFetch may reach.
+    pub network: NetworkConfig,
     /// The event log and its streams.
     pub events: EventsConfig,
     /// Bounds.
@@ -55,6 +59,15 @@ impl Config {
         for token in &mut shown.auth.tokens {
             token.redact();
         }
+        if let Some(proxy) = &mut shown.network.proxy {
+            proxy.redact();
+        }
         shown
+    }
+
+    /// The files that hold secrets: no call and no command gets at them.
+    pub fn secret_files(&self) -> impl Iterator<Item = &PathBuf> {
+        let tokens = self.auth.tokens.iter().filter_map(|token| token.file.as_ref());
+        tokens.chain(self.network.proxy.iter().filter_map(|proxy| proxy.password_file.as_ref()))
     }
 }

@@ -14,3 +14,4 @@ pub mod schema;
 pub mod session;
 pub mod todo;
 pub mod visible;
+pub mod web;

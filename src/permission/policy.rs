@@ -155,7 +155,7 @@ impl Policy {
         if let Some(reason) = self.allowed(subject, circumstances) {
             return Verdict { decision: Decision::Allow, reason };
         }
-        let usual = class_of(subject).describe();
+        let usual = described(subject);
         if self.is_usual(subject, circumstances.mode) {
             let reason = Reason::new(By::Class, format!("{usual}: runs without asking"));
             return Verdict { decision: Decision::Allow, reason };
@@ -327,6 +327,16 @@ fn class_of(subject: &Subject<'_>) -> Class {
         Class::ReadInside if subject.paths.iter().any(|p| p.access == Access::Edit) => Class::EditInside,
         class => class,
     }
+}
+
+/// What kind of call it is, with the hosts as they will be connected to: a URL can show them otherwise.
+fn described(subject: &Subject<'_>) -> String {
+    let class = class_of(subject);
+    let hosts: Vec<String> = subject.hosts.iter().map(ToString::to_string).collect();
+    if class == Class::Network && !hosts.is_empty() {
+        return format!("{} to {}", class.describe(), hosts.join(", "));
+    }
+    class.describe().to_owned()
 }
 
 fn fits_plan(subject: &Subject<'_>) -> bool {
