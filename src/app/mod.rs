@@ -28,6 +28,7 @@ use crate::sandbox::FloorStatus;
 use crate::session::{Parts, Sessions};
 use crate::store::Store;
 use crate::store::sqlite::{SqliteOptions, SqliteStore};
+use crate::tools::OwnListener;
 use places::Places;
 
 /// The server leaves so long after it was told to, whatever hangs.
@@ -103,13 +104,14 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     let store: Arc<dyn Store> = closing.clone();
     let limits = config.limits.clone();
     let shared = Arc::new(RwLock::new(config.clone()));
-    let sessions = sessions(&loaded, &shared, &places, &store, &clock, &ids, &launcher)?;
+    let (sessions, own_listener) = sessions(&loaded, &shared, &places, &store, &clock, &ids, &launcher)?;
     sessions.recover().await.map_err(|error| {
         StartError::from_display("the calls of the run before could not be taken up", error)
     })?;
     let listening = Listening::bind(address)
         .await
         .map_err(|error| StartError::from_display(&format!("cannot listen on {address}"), error))?;
+    own_listener.set(listening.address);
     // Whoever reads the greeting may end the server from then on.
     let signals = EndSignals::catch()?;
     greeting::print(listening.address, &places, &made, &floor);
@@ -248,7 +250,7 @@ fn sessions(
     clock: &SharedClock,
     ids: &Arc<dyn Ids>,
     launcher: &Launcher,
-) -> Result<Sessions, StartError> {
+) -> Result<(Sessions, OwnListener), StartError> {
     let own = OwnPlaces { own_paths: places.own_paths(), roots: places.roots.clone() };
     let tools = BuiltinToolExecutor::tool_schemas();
     let names: Vec<&str> = tools.iter().map(crate::domain::schema::ToolSchema::name).collect();
@@ -272,7 +274,8 @@ fn sessions(
     let gate = Gate::new(checker.clone()).with_desk(Arc::new(desk.clone()));
     let builtin =
         BuiltinToolExecutor::new_with_config_and_permissions(Arc::clone(config), checker).behind(gate);
-    Ok(Sessions::new(Parts {
+    let own_listener = builtin.own_listener();
+    let sessions = Sessions::new(Parts {
         store: Arc::clone(store),
         config: Arc::clone(config),
         clock: Arc::clone(clock),
@@ -282,7 +285,8 @@ fn sessions(
         launcher: Some(launcher.clone()),
         folder: places.data_dir.join("sessions"),
         roots: places.roots.clone(),
-    }))
+    });
+    Ok((sessions, own_listener))
 }
 
 /// What a `Host` header may say without being configured: the loopback names, and the address.

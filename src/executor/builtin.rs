@@ -18,7 +18,7 @@ use crate::permission::{
     Gate, NothingToPreview, PermissionChecker, PermittedCall, Preview, Previewer, ReadOnlyInside,
     ResolvedCall, Scope,
 };
-use crate::tools::{self, GuideBuildContext, Tool, ToolGuide};
+use crate::tools::{self, GuideBuildContext, OwnListener, Tool, ToolGuide};
 use crate::workspace::Workspace;
 
 /// Runs the built-in tools, and those that are registered beside them, behind its gate.
@@ -28,6 +28,7 @@ pub struct BuiltinToolExecutor {
     registry: ToolRegistry,
     gate: Gate,
     home: OnceLock<Option<Arc<Workspace>>>,
+    own_listener: OwnListener,
 }
 
 impl BuiltinToolExecutor {
@@ -56,18 +57,24 @@ impl BuiltinToolExecutor {
         permission_checker: Arc<dyn PermissionChecker>,
     ) -> Self {
         let registry = ToolRegistry::new();
-        for built_in in tools::built_in(&config) {
+        let own_listener = OwnListener::default();
+        for built_in in tools::built_in(&config, &own_listener) {
             if let Err(error) = registry.register(built_in.tool, built_in.guide) {
                 // The list is fixed at compile time and a test registers all of it.
                 tracing::error!(%error, "a built-in tool could not be registered");
             }
         }
-        Self { registry, gate: Gate::new(permission_checker), home: OnceLock::new() }
+        Self { registry, gate: Gate::new(permission_checker), home: OnceLock::new(), own_listener }
     }
 
     /// The tools of a registry, no checker.
     pub fn with_registry(registry: ToolRegistry) -> Self {
-        Self { registry, gate: Gate::new(Arc::new(ReadOnlyInside)), home: OnceLock::new() }
+        Self {
+            registry,
+            gate: Gate::new(Arc::new(ReadOnlyInside)),
+            home: OnceLock::new(),
+            own_listener: OwnListener::default(),
+        }
     }
 
     /// The same behind another gate, with whoever that asks.
@@ -83,6 +90,11 @@ impl BuiltinToolExecutor {
     pub fn at_home_in(mut self, workspace: Arc<Workspace>) -> Self {
         self.home = OnceLock::from(Some(workspace));
         self
+    }
+
+    /// To be told where the server listens: no built-in tool makes a request to there.
+    pub fn own_listener(&self) -> OwnListener {
+        self.own_listener.clone()
     }
 
     /// The tools.

@@ -9,6 +9,8 @@ mod exit_plan_mode;
 mod glob;
 mod grep;
 mod guide;
+mod http_request;
+mod net;
 mod read;
 mod request_permissions;
 mod search;
@@ -18,6 +20,7 @@ mod suggest;
 mod testing;
 mod text;
 mod todo_write;
+mod web_fetch;
 mod write;
 
 use std::sync::{Arc, RwLock};
@@ -34,12 +37,16 @@ pub use glob::Glob;
 pub use grep::Grep;
 pub(crate) use guide::render_guides;
 pub use guide::{GuideBuildContext, GuideExample, ToolGuide};
+pub use http_request::{HttpRequest, HttpRequestGuide};
+pub use net::OwnListener;
 pub use read::Read;
 pub use request_permissions::RequestPermissions;
 pub use sleep::Sleep;
 pub use todo_write::TodoWrite;
+pub use web_fetch::{WebFetch, WebFetchGuide};
 pub use write::Write;
 
+use self::net::Outbound;
 use crate::config::Config;
 use crate::domain::event::{AgentEvent, CallRef};
 use crate::domain::outcome::ToolOutcome;
@@ -60,11 +67,13 @@ pub struct BuiltIn {
     pub guide: Option<Arc<dyn ToolGuide>>,
 }
 
-/// The built-in tools. Those that depend on the config read it when they are called.
-pub fn built_in(config: &Arc<RwLock<Config>>) -> Vec<BuiltIn> {
+/// The built-in tools. Those that depend on the config read it when they are called; those that make requests
+/// refuse the server's own listener.
+pub fn built_in(config: &Arc<RwLock<Config>>, own_listener: &OwnListener) -> Vec<BuiltIn> {
     fn listed(tool: impl Tool + 'static, guide: impl ToolGuide + 'static) -> BuiltIn {
         BuiltIn { tool: Arc::new(tool), guide: Some(Arc::new(guide)) }
     }
+    let outbound = Arc::new(Outbound::new(Arc::clone(config), own_listener.clone()));
     vec![
         listed(AskUser, AskUserGuide),
         listed(Bash::new(Arc::clone(config)), BashGuide),
@@ -72,10 +81,12 @@ pub fn built_in(config: &Arc<RwLock<Config>>) -> Vec<BuiltIn> {
         listed(ExitPlanMode, ExitPlanMode),
         listed(Glob, Glob),
         listed(Grep, Grep),
+        listed(HttpRequest::new(Arc::clone(&outbound)), HttpRequestGuide),
         listed(Read, Read),
         listed(RequestPermissions, RequestPermissions),
         listed(Sleep, Sleep),
         listed(TodoWrite, TodoWrite),
+        listed(WebFetch::new(outbound), WebFetchGuide),
         listed(Write, Write),
     ]
 }

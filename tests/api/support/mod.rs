@@ -5,10 +5,12 @@ pub(crate) mod raw;
 pub(crate) mod server;
 pub(crate) mod session;
 pub(crate) mod sse;
+pub(crate) mod web;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use server::TestServer;
 pub(crate) use session::TestSession;
+pub(crate) use web::Web;
 
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
 //! Tools, each as a model and a reviewer meet it.
 
 mod exit_plan_mode;
+mod http_request;
 mod request_permissions;
 mod sleep;
 mod todo_write;
+mod web_fetch;
