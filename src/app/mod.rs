@@ -34,6 +34,9 @@ use places::Places;
 /// The server leaves so long after it was told to, whatever hangs.
 const LEAVES_WITHIN: Duration = Duration::from_secs(9);
 
+/// How long threads that block have to end, after everything else.
+const BLOCKED_FOR: Duration = Duration::from_millis(300);
+
 /// What the command line says.
 #[derive(Debug, Clone, Default)]
 pub struct ServeOptions {
@@ -65,7 +68,10 @@ pub fn serve(options: ServeOptions) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return refuse(&StartError::from_display("the runtime could not start", error)),
     };
-    match runtime.block_on(run(options)) {
+    let ended = runtime.block_on(run(options));
+    // All is written by now. What still blocks a thread, such as the lookup of a name, is not waited for.
+    runtime.shutdown_timeout(BLOCKED_FOR);
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => refuse(&error),
     }

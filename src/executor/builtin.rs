@@ -267,3 +267,42 @@ fn insert_once(
     map.insert(real.to_owned(), value);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::executor::ToolExecutor as _;
+    use crate::permission::AllowAll;
+
+    #[tokio::test]
+    async fn a_change_of_the_network_section_holds_for_the_next_call() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+        });
+        let config: Arc<RwLock<Config>> = Arc::default();
+        let executor =
+            BuiltinToolExecutor::new_with_config_and_permissions(Arc::clone(&config), Arc::new(AllowAll));
+        let arguments = json!({"url": format!("http://{address}/")}).to_string();
+        let call = ToolCall::new("c", "http_request", arguments);
+        let refused = executor.execute(&call).await.unwrap_err().to_string();
+        assert!(refused.contains("allowed_private_hosts"), "{refused}");
+        let allowed = address.to_string().parse().unwrap();
+        config.write().unwrap().network.allowed_private_hosts = vec![allowed];
+        assert!(executor.execute(&call).await.unwrap().success);
+        server.join().unwrap();
+        config.write().unwrap().network.allowed_private_hosts.clear();
+        assert!(executor.execute(&call).await.is_err());
+        // Without a checker nothing goes out at all.
+        let confined = BuiltinToolExecutor::new_with_config(config);
+        assert!(matches!(confined.execute(&call).await, Err(ToolError::Denied { .. })));
+    }
+}

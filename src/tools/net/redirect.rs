@@ -124,6 +124,7 @@ mod tests {
             ("http://a.example/", "http://a.example:81/z", "tell http://a.example:81/z".to_owned()),
             ("https://a.example/", "http://a.example/z", "tell http://a.example/z".to_owned()),
             ("http://a.example/", "http://b.example/z", "tell http://b.example/z".to_owned()),
+            ("http://a.example/", "https://b.example/z", "tell https://b.example/z".to_owned()),
             ("http://a.example/", "//sub.a.example/z", "tell http://sub.a.example/z".to_owned()),
             ("http://a.example/", "http://169.254.169.254/x", "tell http://169.254.169.254/x".to_owned()),
             ("http://a.example/", "http://2852039166/x", "tell http://169.254.169.254/x".to_owned()),
