@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use axum::body::to_bytes;
+use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
@@ -23,27 +23,48 @@ impl<T: DeserializeOwned, const MAX: usize> FromRequest<ApiState> for JsonBody<T
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &ApiState) -> Result<Self, ApiError> {
-        let declared = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if declared.is_some_and(|declared| !is_json(declared)) {
-            return Err(ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
-                "send the body as application/json",
-            ));
-        }
-        let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        if length.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > MAX as u64) {
-            return Err(too_large(MAX));
-        }
-        let timeout = state.config.read().unwrap_or_else(PoisonError::into_inner).limits.body_timeout_ms;
-        let reading = to_bytes(request.into_body(), MAX);
-        let bytes = tokio::time::timeout(Duration::from_millis(timeout), reading).await.map_err(|_| {
-            let detail = format!("the body did not arrive within {timeout} ms");
-            ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", detail)
-        })?;
-        let bytes = bytes.map_err(|error| body_error(&error, MAX))?;
-        parse(&bytes).map(Self)
+        parse(&read(request, state, MAX).await?).map(Self)
     }
+}
+
+/// The text of a JSON body of at most `MAX` bytes, a list too: one JSON value that is looked into later.
+pub(super) struct JsonText<const MAX: usize = BODY_MAX>(pub(super) String);
+
+impl<const MAX: usize> FromRequest<ApiState> for JsonText<MAX> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, ApiError> {
+        let bytes = read(request, state, MAX).await?;
+        let text = String::from_utf8(bytes.into())
+            .map_err(|_| ApiError::bad_request("invalid_json", "the body is not valid UTF-8"))?;
+        serde_json::from_str::<serde::de::IgnoredAny>(&text).map_err(|error| {
+            ApiError::bad_request("invalid_json", format!("the body is not valid JSON: {error}"))
+        })?;
+        Ok(Self(text))
+    }
+}
+
+/// Reads a body that says that it is JSON, within its bound and the time for it.
+async fn read(request: Request, state: &ApiState, max: usize) -> Result<Bytes, ApiError> {
+    let declared = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    if declared.is_some_and(|declared| !is_json(declared)) {
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "send the body as application/json",
+        ));
+    }
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if length.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > max as u64) {
+        return Err(too_large(max));
+    }
+    let timeout = state.config.read().unwrap_or_else(PoisonError::into_inner).limits.body_timeout_ms;
+    let reading = to_bytes(request.into_body(), max);
+    let bytes = tokio::time::timeout(Duration::from_millis(timeout), reading).await.map_err(|_| {
+        let detail = format!("the body did not arrive within {timeout} ms");
+        ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", detail)
+    })?;
+    bytes.map_err(|error| body_error(&error, max))
 }
 
 fn body_error(error: &axum::Error, max: usize) -> ApiError {
@@ -92,7 +113,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 }
 
 /// A JSON pointer (RFC 6901) from a path of the deserializer.
-fn pointer(path: &serde_path_to_error::Path) -> String {
+pub(super) fn pointer(path: &serde_path_to_error::Path) -> String {
     use serde_path_to_error::Segment;
     path.iter().fold(String::new(), |mut pointer, segment| {
         pointer.push('/');

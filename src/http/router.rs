@@ -7,7 +7,7 @@ use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::guard;
-use super::routes::{approvals, calls, events, grants, server, sessions};
+use super::routes::{approvals, calls, events, grants, server, sessions, turns};
 use super::state::ApiState;
 
 /// The interface over its state.
@@ -26,6 +26,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/sessions/{sid}/calls/{cid}/output", get(calls::output::output))
         .route("/v1/sessions/{sid}/calls/{cid}/answer", post(calls::answer::answer))
         .route("/v1/sessions/{sid}/calls/{cid}/result", post(calls::result::result))
+        .route("/v1/sessions/{sid}/turns", post(turns::create::create))
         .route("/v1/sessions/{sid}/events", get(events::session::session))
         .route("/v1/events", get(events::all::all))
         .route("/v1/approvals", get(approvals::list::list))

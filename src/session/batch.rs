@@ -12,7 +12,7 @@ use super::live::{LiveCall, LiveSession, Waiting, id_conflict};
 use super::principal::Principal;
 use super::run::Run;
 use super::service::Sessions;
-use crate::domain::call::{Call, ToolCall};
+use crate::domain::call::{Call, CallStatus, ToolCall};
 use crate::domain::identity::CallKey;
 use crate::domain::schema::ToolMutability;
 use crate::executor::schedule;
@@ -29,6 +29,16 @@ pub struct Batch {
     pub calls: Vec<Call>,
     /// Whether any of them has not ended.
     pub open: bool,
+}
+
+/// What becomes of a request that finds calls waiting for a person already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownPauses {
+    /// It is answered at once.
+    Answer,
+    /// It waits until that is decided, or until there is another pause to tell of. Calls that wait for the
+    /// client's own result are told at once all the same.
+    Wait,
 }
 
 /// One place of a batch.
@@ -48,7 +58,7 @@ struct Started {
 
 impl Sessions {
     /// Accepts a batch and waits for it: until all have ended, until one that waits for someone
-    /// holds up the rest, or until the time is over.
+    /// holds up the rest (`pauses`: one that is news), or until the time is over.
     pub async fn submit_batch(
         &self,
         principal: &Principal,
@@ -56,6 +66,7 @@ impl Sessions {
         turn: Option<String>,
         mut calls: Vec<ToolCall>,
         wait: Duration,
+        pauses: KnownPauses,
     ) -> Result<Batch, SessionError> {
         check_shape(&calls)?;
         let live = self.active(principal, session_id).await?;
@@ -63,13 +74,14 @@ impl Sessions {
             self.give_id(call);
         }
         let preparing = self.prepare_all(&live, turn.as_deref(), &calls).await?;
+        let known = if pauses == KnownPauses::Wait { waiting_for_people(&preparing) } else { Vec::new() };
         let (sessions, its) = (self.clone(), Arc::clone(&live));
         // In a task of its own: records that are made while the client goes away are run.
         let started = self.0.tasks.spawn(async move { sessions.start_batch(&its, preparing).await });
         let started = started.await.map_err(|error| SessionError::Internal(error.to_string()))??;
         let Started { keys, open, runs } = started;
         tokio::select! {
-            () = settled(&open, &runs) => {}
+            () = settled(&open, &runs, &known) => {}
             () = tokio::time::sleep(wait) => {}
             () = self.0.stopping.cancelled() => {}
         }
@@ -264,15 +276,46 @@ impl Sessions {
     }
 }
 
-/// Waits until nothing of the batch moves by itself any more.
-async fn settled(open: &[Option<Arc<LiveCall>>], runs: &[Range<usize>]) {
+/// The calls that wait for a person now.
+fn waiting_for_people(preparing: &[Preparing]) -> Vec<Arc<Call>> {
+    let for_person =
+        |call: &Arc<Call>| matches!(call.status, CallStatus::AwaitingApproval | CallStatus::AwaitingAnswer);
+    let joined = preparing.iter().filter_map(|item| match item {
+        Preparing::Joined(_, open) => open.current(),
+        Preparing::New(_) => None,
+    });
+    joined.filter(for_person).collect()
+}
+
+/// Waits until nothing of the batch moves by itself any more and there is news: all have ended, or one
+/// waits for someone that did not do so in `known`.
+async fn settled(open: &[Option<Arc<LiveCall>>], runs: &[Range<usize>], known: &[Arc<Call>]) {
     for run in runs {
-        for open in open[run.clone()].iter().flatten() {
-            open.wait(Waiting::ForAnswerOrPause).await;
-        }
-        let waits = |open: &Arc<LiveCall>| open.current().is_some_and(|call| !call.status.has_ended());
-        if open[run.clone()].iter().flatten().any(waits) {
-            return;
+        loop {
+            let mut still_known = Vec::new();
+            let mut news = false;
+            for open in open[run.clone()].iter().flatten() {
+                let Some(call) = open.wait(Waiting::ForAnswerOrPause).await else { continue };
+                if call.status.has_ended() {
+                    continue;
+                }
+                let same = |known: &&Arc<Call>| {
+                    known.key == call.key
+                        && known.status == call.status
+                        && known.approval_id == call.approval_id
+                };
+                match known.iter().find(same) {
+                    Some(known) => still_known.push(Box::pin(open.moved_on(known))),
+                    None => news = true,
+                }
+            }
+            if news {
+                return;
+            }
+            if still_known.is_empty() {
+                break;
+            }
+            futures_util::future::select_all(still_known).await;
         }
     }
 }

@@ -277,6 +277,16 @@ impl LiveCall {
         }
     }
 
+    /// Waits until the call no longer waits for someone as it did in `known`: it goes on, it has ended, or
+    /// it waits for something else.
+    pub(super) async fn moved_on(&self, known: &Call) {
+        let moved = |state: &State| match state {
+            State::Accepted(call) => (call.status, &call.approval_id) != (known.status, &known.approval_id),
+            State::Accepting | State::Gone => true,
+        };
+        let _ = self.state.subscribe().wait_for(moved).await;
+    }
+
     /// Waits until the call is accepted, or was not.
     pub(super) async fn accepted(&self) -> Option<Arc<Call>> {
         let mut state = self.state.subscribe();

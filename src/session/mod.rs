@@ -20,7 +20,7 @@ mod runtime;
 mod service;
 mod todos;
 
-pub use batch::{BATCH_MAX, Batch};
+pub use batch::{BATCH_MAX, Batch, KnownPauses};
 pub use create::{NewSession, RuntimePatch};
 pub use error::SessionError;
 pub use live::Waiting;

@@ -6,3 +6,4 @@ pub(super) mod events;
 pub(super) mod grants;
 pub(super) mod server;
 pub(super) mod sessions;
+pub(super) mod turns;

@@ -10,7 +10,7 @@ use crate::http::auth::Caller;
 use crate::http::body::{BATCH_BODY_MAX, JsonBody};
 use crate::http::error::ApiError;
 use crate::http::params::{CallQuery, PathParams, QueryParams, WAIT_DEFAULT_MS};
-use crate::session::Sessions;
+use crate::session::{KnownPauses, Sessions};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +31,8 @@ pub(in crate::http) async fn batch(
     JsonBody(request): JsonBody<BatchRequest, BATCH_BODY_MAX>,
 ) -> Result<(StatusCode, Json<BatchAnswer>), ApiError> {
     let wait = query.wait(WAIT_DEFAULT_MS)?;
-    let batch = sessions.submit_batch(&principal, &sid, query.turn, request.calls, wait).await?;
+    let pauses = KnownPauses::Answer;
+    let batch = sessions.submit_batch(&principal, &sid, query.turn, request.calls, wait, pauses).await?;
     let status = if batch.open { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Json(BatchAnswer { calls: batch.calls })))
 }

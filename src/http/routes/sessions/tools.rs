@@ -25,6 +25,5 @@ pub(in crate::http) async fn tools(
     QueryParams(query): QueryParams<ToolsQuery>,
 ) -> Result<Json<Value>, ApiError> {
     let schemas = sessions.tools(&principal, &sid).await?;
-    let tools: Vec<Value> = schemas.iter().map(|schema| formats::tool(query.format, schema)).collect();
-    Ok(Json(json!({ "tools": tools })))
+    Ok(Json(json!({ "tools": formats::tools(query.format, &schemas) })))
 }

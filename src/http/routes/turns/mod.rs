@@ -1,0 +1,3 @@
+//! A model's turns, in the form of its API.
+
+pub(in crate::http) mod create;
