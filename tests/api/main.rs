@@ -9,4 +9,5 @@ mod server;
 mod sessions;
 mod support;
 mod tools;
+mod turns;
 mod wrong_requests;

@@ -35,6 +35,35 @@ async fn schemas_come_in_the_shape_of_each_model_api() {
 }
 
 #[tokio::test]
+async fn gemini_gets_one_tool_with_all_declarations() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let default = tools(&server, &session, "").await;
+    let told = tools(&server, &session, "?format=gemini").await;
+    assert_eq!(told.len(), 1);
+    let declarations = told[0]["functionDeclarations"].as_array().unwrap();
+    assert_eq!(declarations.len(), default.len());
+    for (declaration, openai) in declarations.iter().zip(&default) {
+        assert_eq!(declaration["name"], openai["function"]["name"]);
+        assert_eq!(declaration["description"], openai["function"]["description"]);
+        let parameters = &declaration["parameters"];
+        assert_eq!(parameters["type"], "OBJECT");
+        assert_eq!(parameters["required"], openai["function"]["parameters"]["required"]);
+        assert!(!declaration.to_string().contains("additionalProperties"), "{declaration}");
+    }
+}
+
+#[tokio::test]
+async fn descriptions_are_no_longer_than_the_strictest_api_takes() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for tool in tools(&server, &session, "").await {
+        let description = tool["function"]["description"].as_str().unwrap();
+        assert!(description.chars().count() <= 1024, "{description}");
+    }
+}
+
+#[tokio::test]
 async fn every_schema_stands_on_its_own() {
     let server = TestServer::start();
     let session = server.session().await;

@@ -42,6 +42,11 @@ impl TestSession {
         }
     }
 
+    /// The same session by another client: after a restart the server is at another address.
+    pub(crate) fn with(&self, client: Client) -> Self {
+        Self { client, ..self.clone() }
+    }
+
     /// A path below the session's.
     pub(crate) fn path(&self, rest: &str) -> String {
         format!("/v1/sessions/{}{rest}", self.id)
