@@ -10,6 +10,40 @@ const DEPTH_MAX: usize = 64;
 /// The longest text about what a root cannot say, in bytes.
 const NOTE_MAX: usize = 1000;
 
+/// Keywords that say what a schema is, not what fits it, and those whose work is done here.
+const DROPPED: &[&str] = &[
+    "$ref",
+    "$schema",
+    "$id",
+    "$anchor",
+    "$comment",
+    "$defs",
+    "definitions",
+    "$vocabulary",
+    "$dynamicRef",
+    "$dynamicAnchor",
+    "$recursiveRef",
+    "$recursiveAnchor",
+    "additionalItems",
+];
+/// Keywords with a list of schemas, a map of schemas, a schema.
+const LISTS: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAPS: &[&str] = &["properties", "patternProperties", "dependentSchemas"];
+const SCHEMAS: &[&str] = &[
+    "items",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+];
+/// Of those, keywords that APIs take as a boolean too.
+const OPEN_OR_CLOSED: &[&str] = &["additionalProperties", "unevaluatedProperties", "unevaluatedItems"];
+
 /// A rewritten schema.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plain {
@@ -81,49 +115,37 @@ impl<'a> Rewriting<'a> {
 
     /// A keyword rewritten; none where it goes.
     fn keyword(&mut self, key: &str, value: &'a Value) -> Option<(String, Value)> {
-        let mut list =
-            |list: &'a [Value]| list.iter().map(|value| Value::Object(self.schema(value))).collect();
-        let rewritten = match (key, value) {
+        let rewritten = match value {
             // A list was a tuple before 2020-12.
-            ("items", Value::Array(tuple)) => return Some(("prefixItems".to_owned(), list(tuple))),
-            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => Some(list(schemas)),
-            (
-                "$ref" | "$schema" | "$id" | "$anchor" | "$comment" | "$defs" | "definitions" | "$vocabulary"
-                | "$dynamicRef" | "$dynamicAnchor" | "$recursiveRef" | "$recursiveAnchor" | "additionalItems",
-                _,
-            ) => None,
-            ("properties" | "patternProperties" | "dependentSchemas", Value::Object(map)) => {
-                let rewritten = map.iter().map(|(key, value)| (key.clone(), self.schema(value).into()));
-                Some(Value::Object(rewritten.collect()))
+            Value::Array(tuple) if key == "items" => {
+                return Some(("prefixItems".to_owned(), self.list(tuple)));
             }
-            ("additionalProperties" | "unevaluatedProperties" | "unevaluatedItems", Value::Bool(_)) => {
-                Some(value.clone())
+            _ if DROPPED.contains(&key) => return None,
+            Value::Array(schemas) if LISTS.contains(&key) => self.list(schemas),
+            Value::Object(map) if MAPS.contains(&key) => {
+                map.iter().map(|(key, value)| (key.clone(), Value::Object(self.schema(value)))).collect()
             }
-            (
-                "items"
-                | "additionalProperties"
-                | "unevaluatedProperties"
-                | "unevaluatedItems"
-                | "not"
-                | "if"
-                | "then"
-                | "else"
-                | "contains"
-                | "propertyNames",
-                _,
-            ) => Some(self.schema(value).into()),
-            ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => None,
-            ("required", Value::Array(names)) => names.iter().all(Value::is_string).then(|| value.clone()),
-            ("enum", Value::Array(values)) => (!values.is_empty()).then(|| value.clone()),
-            ("type", Value::String(_) | Value::Array(_)) => Some(value.clone()),
-            (
-                "properties" | "patternProperties" | "dependentSchemas" | "allOf" | "anyOf" | "oneOf"
-                | "prefixItems" | "required" | "enum" | "type",
-                _,
-            ) => None,
-            _ => Some(value.clone()),
+            Value::Bool(_) if OPEN_OR_CLOSED.contains(&key) => value.clone(),
+            _ if SCHEMAS.contains(&key) => Value::Object(self.schema(value)),
+            _ if has_its_form(key, value) => value.clone(),
+            _ => return None,
         };
-        Some((key.to_owned(), rewritten?))
+        Some((key.to_owned(), rewritten))
+    }
+
+    fn list(&mut self, schemas: &'a [Value]) -> Value {
+        schemas.iter().map(|schema| Value::Object(self.schema(schema))).collect()
+    }
+}
+
+/// Whether a keyword without schemas in it has the form of 2020-12.
+fn has_its_form(key: &str, value: &Value) -> bool {
+    match key {
+        "required" => value.as_array().is_some_and(|names| names.iter().all(Value::is_string)),
+        "enum" => value.as_array().is_some_and(|values| !values.is_empty()),
+        "type" => value.is_string() || value.is_array(),
+        "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
+        _ => !LISTS.contains(&key) && !MAPS.contains(&key),
     }
 }
 
@@ -213,11 +235,10 @@ pub(super) fn merge(schema: &mut Map<String, Value>, part: Map<String, Value>) {
                 }
             }
             // Of one part it means: beside this part's own, which the others add to.
-            ("additionalProperties" | "unevaluatedProperties", None, Value::Bool(false)) => {}
-            (_, Some(_), _) => {}
-            (_, None, value) => {
+            (_, None, value) if !(value == false && OPEN_OR_CLOSED.contains(&key.as_str())) => {
                 schema.insert(key, value);
             }
+            _ => {}
         }
     }
 }
@@ -268,11 +289,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(schema: Value, expected: Value) {
-        let plain = plain(&schema);
-        assert_eq!(Value::Object(plain.schema.clone()), expected);
+    fn check(schema: &Value, expected: &Value) {
+        assert_eq!(Value::Object(plain(schema).schema), *expected);
         // What is plain stays as it is.
-        assert_eq!(Value::Object(super::plain(&expected).schema), expected);
+        assert_eq!(Value::Object(plain(expected).schema), *expected);
     }
 
     #[test]
@@ -288,7 +308,7 @@ mod tests {
             "required": ["a"],
             "additionalProperties": false
         });
-        check(schema.clone(), schema.clone());
+        check(&schema, &schema);
         assert_eq!(plain(&schema).describe("Does."), "Does.");
     }
 
@@ -297,14 +317,14 @@ mod tests {
         let empty = json!({"type": "object", "properties": {}});
         for schema in [json!({}), json!(true), json!({"type": ["object", "null"]}), json!({"properties": 7})]
         {
-            check(schema, empty.clone());
+            check(&schema, &empty);
         }
     }
 
     #[test]
     fn references_are_replaced() {
         check(
-            json!({
+            &json!({
                 "$schema": "http://json-schema.org/draft-07/schema#",
                 "$ref": "#/definitions/Input",
                 "definitions": {
@@ -312,25 +332,25 @@ mod tests {
                     "Name": {"type": "string", "description": "its own"}
                 }
             }),
-            json!({"type": "object", "properties": {"a": {"type": "string", "description": "mine"}}}),
+            &json!({"type": "object", "properties": {"a": {"type": "string", "description": "mine"}}}),
         );
         check(
-            json!({"properties": {"a": {"$ref": "https://example.com/x"}, "b": {"$ref": "#/nowhere"}}}),
-            json!({"type": "object", "properties": {"a": {}, "b": {}}}),
+            &json!({"properties": {"a": {"$ref": "https://example.com/x"}, "b": {"$ref": "#/nowhere"}}}),
+            &json!({"type": "object", "properties": {"a": {}, "b": {}}}),
         );
     }
 
     #[test]
     fn references_into_themselves_end() {
         check(
-            json!({
+            &json!({
                 "properties": {"tree": {"$ref": "#/$defs/Tree"}, "all": {"$ref": "#"}},
                 "$defs": {"Tree": {"type": "object", "properties": {
                     "name": {"type": "string"},
                     "children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
                 }}}
             }),
-            json!({"type": "object", "properties": {
+            &json!({"type": "object", "properties": {
                 "tree": {"type": "object", "properties": {
                     "name": {"type": "string"}, "children": {"type": "array", "items": {}}
                 }},
@@ -359,14 +379,14 @@ mod tests {
     #[test]
     fn forms_of_older_drafts_become_todays() {
         check(
-            json!({"type": "object", "properties": {
+            &json!({"type": "object", "properties": {
                 "pair": {"type": "array", "items": [{"type": "string"}, true], "additionalItems": false},
                 "rate": {"type": "number", "minimum": 0, "exclusiveMinimum": true, "exclusiveMaximum": false},
                 "odd": {"type": "string", "required": true, "enum": []},
                 "list": {"type": "array"},
                 "any": true
             }}),
-            json!({"type": "object", "properties": {
+            &json!({"type": "object", "properties": {
                 "pair": {"type": "array", "prefixItems": [{"type": "string"}, {}], "items": {}},
                 "rate": {"type": "number", "exclusiveMinimum": 0},
                 "odd": {"type": "string"},
@@ -391,8 +411,8 @@ mod tests {
                 key: branches
             });
             check(
-                schema.clone(),
-                json!({
+                &schema,
+                &json!({
                     "type": "object",
                     "properties": {
                         "all": {"type": "boolean"},
@@ -413,7 +433,7 @@ mod tests {
     #[test]
     fn parts_that_all_hold_are_merged() {
         check(
-            json!({
+            &json!({
                 "allOf": [
                     {"properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false},
                     {"properties": {"a": {"minLength": 1, "type": "integer"}, "b": {}}, "required": ["a", "b"]},
@@ -421,7 +441,7 @@ mod tests {
                 ],
                 "properties": {"c": {}, "d": {}}
             }),
-            json!({
+            &json!({
                 "type": "object",
                 "properties": {"a": {"type": "string", "minLength": 1}, "b": {}, "c": {}, "d": {}},
                 "required": ["a", "b"]
@@ -435,7 +455,7 @@ mod tests {
             "type": "object", "properties": {"a": {}}, "not": {"required": ["b"]}, "enum": [{"a": 1}],
             "if": {"required": ["a"]}, "then": {"required": ["c"]}
         });
-        check(schema.clone(), json!({"type": "object", "properties": {"a": {}}}));
+        check(&schema, &json!({"type": "object", "properties": {"a": {}}}));
         let told = plain(&schema).describe("Does.");
         assert!(["not", "enum", "if", "then"].iter().all(|key| told.contains(key)), "{told}");
         let long = json!({"type": "object", "not": {"enum": ["x".repeat(2000)]}});

@@ -42,11 +42,11 @@ fn answers<'a>(calls: &'a [ModelCall], results: &'a [ToolResult]) -> Vec<Answer<
 }
 
 #[track_caller]
-fn renders(format: TurnFormat, body: &Value, results: &[ToolResult], expected: Value) {
+fn renders(format: TurnFormat, body: &Value, results: &[ToolResult], expected: &Value) {
     let provider: &dyn Provider = format.provider();
     let calls = provider.parse(&body.to_string()).unwrap();
     assert_eq!(calls.len(), results.len());
-    assert_eq!(Value::Array(provider.render(&answers(&calls, results))), expected);
+    assert_eq!(Value::Array(provider.render(&answers(&calls, results))), *expected);
 }
 
 fn image(media_type: &str) -> Image {
@@ -139,7 +139,7 @@ fn images_of_chat_completions_follow_in_a_message_of_the_users() {
         TurnFormat::Openai,
         &message,
         &results(),
-        json!([
+        &json!([
             {"role": "tool", "tool_call_id": "a", "content": "done"},
             {"role": "tool", "tool_call_id": "b", "content": "no"},
             {"role": "tool", "tool_call_id": "c", "content": format!("see\n{left_out}")},
@@ -150,7 +150,7 @@ fn images_of_chat_completions_follow_in_a_message_of_the_users() {
             ]}
         ]),
     );
-    renders(TurnFormat::Openai, &assistant(&[]), &[], json!([]));
+    renders(TurnFormat::Openai, &assistant(&[]), &[], &json!([]));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn outputs_of_responses_have_images_in_them() {
         TurnFormat::OpenaiResponses,
         &json!([item("a", "A", ""), item("b", "B", ""), third]),
         &results(),
-        json!([
+        &json!([
             {"type": "function_call_output", "call_id": "a", "output": "done"},
             {"type": "function_call_output", "call_id": "b", "output": "no"},
             {"type": "function_call_output", "call_id": "c", "caller": {"type": "program", "caller_id": "p"},
@@ -299,7 +299,7 @@ fn all_results_of_a_message_stand_in_one() {
         TurnFormat::Anthropic,
         &json!([tool_use("a", "A", &json!({})), tool_use("b", "B", &json!({})), third]),
         &results(),
-        json!([{"role": "user", "content": [
+        &json!([{"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "a", "content": "done"},
             {"type": "tool_result", "tool_use_id": "b", "content": "no", "is_error": true},
             {"type": "tool_result", "tool_use_id": "c", "toolset_name": "set", "content": [
@@ -309,7 +309,7 @@ fn all_results_of_a_message_stand_in_one() {
             ]}
         ]}]),
     );
-    renders(TurnFormat::Anthropic, &json!([]), &[], json!([]));
+    renders(TurnFormat::Anthropic, &json!([]), &[], &json!([]));
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn a_result_of_no_text_has_no_empty_block() {
         TurnFormat::Anthropic,
         &uses,
         &[ToolResult::ok(""), pictured],
-        json!([{"role": "user", "content": [
+        &json!([{"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "a"},
             {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "image", "source": source}]}
         ]}]),
@@ -382,7 +382,7 @@ fn responses_to_functions_have_images_in_them() {
         TurnFormat::Gemini,
         &json!([{"functionCall": {"id": "a", "name": "A"}}, call("B"), call("C")]),
         &results(),
-        json!([{"role": "user", "parts": [
+        &json!([{"role": "user", "parts": [
             {"functionResponse": {"id": "a", "name": "A", "response": {"output": "done"}}},
             {"functionResponse": {"name": "B", "response": {"error": "no"}}},
             {"functionResponse": {"name": "C", "response": {"output": format!("see\n{left_out}")}, "parts": [

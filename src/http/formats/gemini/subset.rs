@@ -97,10 +97,9 @@ fn guess(schema: &Map<String, Value>) -> &'static str {
         Some(Value::Number(_)) => "INTEGER",
         Some(Value::Array(_)) => "ARRAY",
         Some(Value::Object(_)) => "OBJECT",
-        Some(Value::String(_) | Value::Null) => "STRING",
         None if schema.contains_key("properties") || schema.contains_key("additionalProperties") => "OBJECT",
         None if schema.contains_key("items") || schema.contains_key("prefixItems") => "ARRAY",
-        None => "STRING",
+        Some(Value::String(_) | Value::Null) | None => "STRING",
     }
 }
 
