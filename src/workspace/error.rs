@@ -84,6 +84,12 @@ pub enum WorkspaceError {
         /// The file.
         path: PathBuf,
     },
+    /// A file was to be moved to another file system, which is not one step; nothing was moved.
+    #[error("{} is on another file system than the file to be moved there; nothing was moved", path.display())]
+    OtherFileSystem {
+        /// Where it was to go.
+        path: PathBuf,
+    },
     /// The file is larger than what is loaded whole.
     #[error("{} has {size} bytes; at most {limit} bytes can be loaded whole", path.display())]
     TooLarge {

@@ -2,9 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, readlinkat, statat};
 
 use super::open::open_beneath;
 use super::{FileKind, Located, Workspace, WorkspaceError};
@@ -72,6 +73,24 @@ impl Workspace {
         Ok(Listing { entries, cut: false })
     }
 
+    /// What the symlink at a place says, as it is written there; not followed.
+    pub fn link_target(&self, link: &Located) -> Result<OsString, WorkspaceError> {
+        let failed = |errno| WorkspaceError::from_errno(&link.real, errno);
+        let (directory, name) = self.parent(link, false)?;
+        let target = readlinkat(&directory, name, Vec::new()).map_err(failed)?;
+        Ok(OsString::from_vec(target.into_bytes()))
+    }
+
+    /// The place of the symlink that `requested` ends in, where it ends in one: a [`Located`] is what it leads to.
+    pub fn link_at_end(&self, cwd: &Path, requested: &str) -> Option<Located> {
+        let path = Path::new(requested);
+        let name = path.file_name().filter(|_| !requested.ends_with('/'))?;
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let folder = self.locate(cwd, parent).ok()?;
+        let link = folder.entry(name, FileKind::Symlink);
+        self.link_target(&link).is_ok().then_some(link)
+    }
+
     /// What the system knows of the place, without opening it or following a link at its end.
     pub fn facts(&self, located: &Located) -> Result<FileFacts, WorkspaceError> {
         let failed = |errno| WorkspaceError::from_errno(&located.real, errno);
@@ -107,7 +126,6 @@ impl Located {
 mod tests {
     use super::*;
     use std::fs;
-    use std::path::Path;
 
     #[test]
     fn names_kinds_and_facts_without_following_links() {
@@ -126,6 +144,9 @@ mod tests {
         let facts = |name: &str, kind| workspace.facts(&top.entry(OsStr::new(name), kind)).unwrap();
         assert_eq!((facts("f", FileKind::File).size, facts("f", FileKind::File).links), (4, 1));
         assert_eq!(facts("l", FileKind::Symlink).kind, FileKind::Symlink);
+        let link = workspace.link_at_end(&root, "./l").unwrap();
+        assert_eq!((workspace.link_target(&link).unwrap(), link.real), ("/etc/passwd".into(), root.join("l")));
+        assert_eq!(["f", "d", "d/", "l/", "gone", ".."].map(|path| workspace.link_at_end(&root, path)), [const { None }; 6]);
         let file = workspace.resolve(&root, "f").unwrap();
         assert!(matches!(workspace.list(&file, 2), Err(WorkspaceError::NotADirectory { .. })));
         assert_eq!(top.entry(OsStr::new("f"), FileKind::File).real, root.join(Path::new("f")));

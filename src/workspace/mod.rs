@@ -6,6 +6,7 @@
 //!
 //! All calls block; async callers run them on a blocking thread.
 
+mod changeset;
 mod error;
 mod hash;
 mod ledger;
@@ -18,13 +19,14 @@ mod page;
 mod replace;
 mod text;
 
+pub use changeset::{ChangesetError, FileChange};
 pub use error::WorkspaceError;
 pub use hash::{ContentHash, HashingReader};
 pub use ledger::{FILES_REMEMBERED, ReadLedger};
 pub use list::{FileFacts, ListEntry, Listing};
 pub use locate::{FileKind, Located, Workspace};
 pub use lock::{FileGuard, FileLocks};
-pub use magic::name_of_type;
+pub use magic::{media_type, name_of_type};
 pub use page::{LineCount, Page, PageBound, PageError, PageLimits, PageLine, read_page};
 pub use replace::{Expected, WriteReport};
 pub use text::{Encoding, LineEnding, TextError, TextFile, is_binary_sample};

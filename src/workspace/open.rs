@@ -71,6 +71,15 @@ impl Workspace {
     /// Makes the directories of a real path that are missing, each beneath the descriptor of the one before,
     /// and gives the last. A symlink that turned up on the way is [`WorkspaceError::Changed`].
     pub fn create_dirs(&self, real: &Path) -> Result<OwnedFd, WorkspaceError> {
+        self.create_dirs_noting(real, &mut Vec::new())
+    }
+
+    /// The same, adding the paths of those that were really made, outer ones first.
+    pub(super) fn create_dirs_noting(
+        &self,
+        real: &Path,
+        made: &mut Vec<PathBuf>,
+    ) -> Result<OwnedFd, WorkspaceError> {
         let (base, beneath) = self.anchor(real);
         let mut here = open_beneath(base, Path::new("."), DIRECTORY)
             .map_err(|errno| WorkspaceError::from_errno(real, errno))?;
@@ -80,7 +89,11 @@ impl Workspace {
         };
         for name in beneath.components().filter(|part| part.as_os_str() != ".") {
             path.push(name);
-            here = enter_or_make(here.as_fd(), name.as_os_str(), &path)?;
+            let (entered, is_new) = enter_or_make(here.as_fd(), name.as_os_str(), &path)?;
+            here = entered;
+            if is_new {
+                made.push(path.clone());
+            }
         }
         Ok(here)
     }
@@ -91,6 +104,15 @@ impl Workspace {
         located: &'a Located,
         create: bool,
     ) -> Result<(OwnedFd, &'a OsStr), WorkspaceError> {
+        self.parent_noting(located, create.then_some(&mut Vec::new()))
+    }
+
+    /// The same; with a list, directories that are missing are made and added to it.
+    pub(super) fn parent_noting<'a>(
+        &self,
+        located: &'a Located,
+        made: Option<&mut Vec<PathBuf>>,
+    ) -> Result<(OwnedFd, &'a OsStr), WorkspaceError> {
         let not_a_file =
             || WorkspaceError::NotAFile { path: located.real.clone(), kind: FileKind::Directory };
         if located.directory_meant || located.real == self.root() {
@@ -99,7 +121,10 @@ impl Workspace {
         let (Some(directory), Some(name)) = (located.real.parent(), located.real.file_name()) else {
             return Err(not_a_file());
         };
-        let fd = if create { self.create_dirs(directory)? } else { self.directory_fd(directory)? };
+        let fd = match made {
+            Some(made) => self.create_dirs_noting(directory, made)?,
+            None => self.directory_fd(directory)?,
+        };
         Ok((fd, name))
     }
 
@@ -166,7 +191,12 @@ pub(super) fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8
     if bytes.len() as u64 > limit { Err(too_large(bytes.len() as u64)) } else { Ok(bytes) }
 }
 
-fn enter_or_make(here: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<OwnedFd, WorkspaceError> {
+/// The directory of this name, and whether it was made here.
+fn enter_or_make(
+    here: BorrowedFd<'_>,
+    name: &OsStr,
+    path: &Path,
+) -> Result<(OwnedFd, bool), WorkspaceError> {
     let failed = |errno| match errno {
         Errno::EXIST => WorkspaceError::Changed { path: PathBuf::from(path) },
         other => WorkspaceError::from_errno(path, other),
@@ -174,13 +204,15 @@ fn enter_or_make(here: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<Owne
     let flags = DIRECTORY | OFlags::NOFOLLOW;
     match openat(here, name, flags, Mode::empty()) {
         Err(Errno::NOENT) => {}
-        other => return other.map_err(failed),
+        other => return other.map(|fd| (fd, false)).map_err(failed),
     }
-    match mkdirat(here, name, Mode::from_raw_mode(0o777)) {
+    let made = match mkdirat(here, name, Mode::from_raw_mode(0o777)) {
+        Ok(()) => true,
         // Someone else made it: what it is shows when it is opened.
-        Ok(()) | Err(Errno::EXIST) => openat(here, name, flags, Mode::empty()).map_err(failed),
-        Err(errno) => Err(failed(errno)),
-    }
+        Err(Errno::EXIST) => false,
+        Err(errno) => return Err(failed(errno)),
+    };
+    openat(here, name, flags, Mode::empty()).map(|fd| (fd, made)).map_err(failed)
 }
 
 #[cfg(test)]

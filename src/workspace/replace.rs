@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -82,24 +82,24 @@ impl Workspace {
 }
 
 /// A name in an open directory.
-struct Target<'a> {
-    workspace: &'a Workspace,
-    directory: OwnedFd,
-    name: &'a OsStr,
-    path: &'a Path,
+pub(super) struct Target<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) directory: OwnedFd,
+    pub(super) name: &'a OsStr,
+    pub(super) path: &'a Path,
 }
 
 impl Target<'_> {
-    fn failed(&self, errno: Errno) -> WorkspaceError {
+    pub(super) fn failed(&self, errno: Errno) -> WorkspaceError {
         WorkspaceError::from_errno(self.path, errno)
     }
 
-    fn stale(&self) -> WorkspaceError {
+    pub(super) fn stale(&self) -> WorkspaceError {
         WorkspaceError::Stale { path: self.path.to_path_buf() }
     }
 
     /// What lies at the name now; only a regular file may.
-    fn existing(&self) -> Result<Option<Stat>, WorkspaceError> {
+    pub(super) fn existing(&self) -> Result<Option<Stat>, WorkspaceError> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&self.directory, self.name, flags, Mode::empty()) {
             Err(Errno::NOENT) => Ok(None),
@@ -115,7 +115,7 @@ impl Target<'_> {
     }
 
     /// The file with its description, when its content still has this hash.
-    fn unchanged(&self, old: &ContentHash) -> Result<(File, Stat), WorkspaceError> {
+    pub(super) fn unchanged(&self, old: &ContentHash) -> Result<(File, Stat), WorkspaceError> {
         if self.existing()?.is_none() {
             return Err(self.stale());
         }
@@ -171,29 +171,50 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn write_in_place(&self, old: &ContentHash, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    /// Writes into the file itself. Where that fails on the way, its old content is written back.
+    pub(super) fn write_in_place(&self, old: &ContentHash, bytes: &[u8]) -> Result<(), WorkspaceError> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd =
             openat(&self.directory, self.name, flags, Mode::empty()).map_err(|errno| self.failed(errno))?;
         let opened = require_file(&fd, self.path)?;
-        let (_, checked) = self.unchanged(old)?;
+        let (mut readable, checked) = self.unchanged(old)?;
         if (opened.st_dev, opened.st_ino) != (checked.st_dev, checked.st_ino) {
             return Err(WorkspaceError::Changed { path: self.path.to_path_buf() });
         }
+        let mut before = Vec::new();
+        readable
+            .rewind()
+            .and_then(|()| readable.read_to_end(&mut before))
+            .map_err(|source| WorkspaceError::from_io(self.path, source))?;
+        if ContentHash::of(&before) != *old {
+            return Err(self.stale());
+        }
         self.still_there()?;
-        let file = File::from(fd);
-        self.fill(&file, bytes)?;
-        ftruncate(&file, bytes.len() as u64).map_err(|errno| self.failed(errno))?;
-        fsync(&file).map_err(|errno| self.failed(errno))
+        let mut file = File::from(fd);
+        let written = self.overwrite(&mut file, bytes);
+        if written.is_err()
+            && let Err(error) = self.overwrite(&mut file, &before)
+        {
+            tracing::error!(%error, "a file that was written in part could not be set back");
+        }
+        written
     }
 
-    fn fill(&self, mut file: &File, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    fn overwrite(&self, file: &mut File, bytes: &[u8]) -> Result<(), WorkspaceError> {
+        file.rewind().map_err(|source| WorkspaceError::from_io(self.path, source))?;
+        self.fill(file, bytes)?;
+        ftruncate(&*file, bytes.len() as u64)
+            .and_then(|()| fsync(&*file))
+            .map_err(|errno| self.failed(errno))
+    }
+
+    pub(super) fn fill(&self, mut file: &File, bytes: &[u8]) -> Result<(), WorkspaceError> {
         file.write_all(bytes).map_err(|source| WorkspaceError::from_io(self.path, source))?;
         fsync(file).map_err(|errno| self.failed(errno))
     }
 
     /// The directory written to must still lie where it was judged to lie.
-    fn still_there(&self) -> Result<(), WorkspaceError> {
+    pub(super) fn still_there(&self) -> Result<(), WorkspaceError> {
         let changed = || WorkspaceError::Changed { path: self.path.to_path_buf() };
         let directory = self.path.parent().ok_or_else(changed)?;
         let now = self.workspace.directory_fd(directory).map_err(|_| changed())?;
@@ -206,7 +227,7 @@ impl Target<'_> {
 
     /// Makes the rename itself durable. A directory we may write but not read cannot be synced: its content
     /// follows with the file system's own commit.
-    fn sync_directory(&self) {
+    pub(super) fn sync_directory(&self) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         if let Ok(fd) = openat(&self.directory, ".", flags, Mode::empty())
             && let Err(errno) = fsync(&fd)
@@ -217,28 +238,41 @@ impl Target<'_> {
 }
 
 /// A file under a name nobody else has, removed again unless it was renamed.
-struct Temporary<'a> {
-    directory: &'a OwnedFd,
-    name: OsString,
+pub(super) struct Temporary {
+    pub(super) directory: OwnedFd,
+    pub(super) name: OsString,
     keep: bool,
 }
 
-impl<'a> Temporary<'a> {
-    fn make(target: &'a Target<'_>, mode: Mode) -> Result<(Self, File), WorkspaceError> {
-        let token = getrandom::u64()
-            .map_err(|error| WorkspaceError::from_io(target.path, std::io::Error::other(error)))?;
-        let name = OsString::from(format!(".toolgate-{token:016x}.tmp"));
+impl Temporary {
+    pub(super) fn make(target: &Target<'_>, mode: Mode) -> Result<(Self, File), WorkspaceError> {
+        let temporary = Self::reserve(target)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = openat(&target.directory, &name, flags, mode).map_err(|errno| target.failed(errno))?;
-        Ok((Self { directory: &target.directory, name, keep: false }, File::from(fd)))
+        match openat(&temporary.directory, &temporary.name, flags, mode) {
+            Ok(fd) => Ok((temporary, File::from(fd))),
+            Err(errno) => {
+                temporary.done();
+                Err(target.failed(errno))
+            }
+        }
     }
 
-    fn done(mut self) {
+    /// A name that nobody has, in the target's directory, for a file that is renamed to it.
+    pub(super) fn reserve(target: &Target<'_>) -> Result<Self, WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io(target.path, error);
+        let token = getrandom::u64().map_err(|error| failed(std::io::Error::other(error)))?;
+        let name = OsString::from(format!(".toolgate-{token:016x}.tmp"));
+        let directory = target.directory.try_clone().map_err(failed)?;
+        Ok(Self { directory, name, keep: false })
+    }
+
+    /// The name is gone, or no longer ours to remove.
+    pub(super) fn done(mut self) {
         self.keep = true;
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.keep
             && let Err(errno) = unlinkat(self.directory.as_fd(), &self.name, AtFlags::empty())
@@ -250,7 +284,7 @@ impl Drop for Temporary<'_> {
 
 /// Owner, mode and access list of the old file for the new one. Where the owner cannot be kept, the new file is
 /// ours, and then neither set-user-id nor set-group-id may carry over.
-fn copy_attributes(old: &File, stat: &Stat, new: &File) -> rustix::io::Result<()> {
+pub(super) fn copy_attributes(old: &File, stat: &Stat, new: &File) -> rustix::io::Result<()> {
     let fresh = fstat(new)?;
     let mut mode = stat.st_mode & 0o7777;
     if (fresh.st_uid, fresh.st_gid) != (stat.st_uid, stat.st_gid) {
