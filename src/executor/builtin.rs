@@ -177,6 +177,7 @@ impl GatedExecutor for BuiltinToolExecutor {
         };
         rename_aliases(exact, tool.parameter_aliases(), &mut arguments)?;
         entry.validator.check(exact, &arguments).map_err(ToolError::InvalidArguments)?;
+        tool.check(&arguments)?;
         let (mutability, concurrency_safe) = tool.classify(&arguments);
         Ok(ResolvedCall {
             tool_call_id: call.id.clone(),

@@ -1,7 +1,5 @@
 //! Edit: replaces an exact piece of text in a file that the session has read.
 
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,16 +7,13 @@ use serde_json::{Value, json};
 use super::arguments::read_arguments;
 use super::suggest::missing_file;
 use super::text::{
-    Change, MatchError, Original, change_file, describe_nearest, preview_change, replace_exact,
+    Change, MatchError, Original, change_file, describe_nearest, named_lines, preview_change, replace_exact,
 };
 use super::{CONTENT_ARGUMENT_TEXT_MAX, GuideExample, Tool, ToolCtx, ToolGuide};
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::ToolError;
 use crate::domain::schema::ToolMutability;
 use crate::permission::{PermittedCall, Preview, Scope, Touch};
-
-/// How many line numbers of matches are named.
-const LINES_NAMED: usize = 20;
 
 /// The tool.
 #[derive(Debug, Clone, Copy, Default)]
@@ -127,7 +122,7 @@ fn plan(original: &Original, edit: &Arguments) -> Result<Change, ToolError> {
     let replaced = match replace_exact(&file.text, &edit.old_string, &edit.new_string, edit.replace_all) {
         Ok(replaced) => replaced,
         Err(MatchError::NotFound) => {
-            let nearest = describe_nearest(&file.text, &edit.old_string);
+            let nearest = describe_nearest(&file.text, &edit.old_string, "old_string");
             return refuse(format!("old_string does not occur in {shown}. {nearest}{since}"));
         }
         Err(MatchError::Ambiguous(lines)) => return refuse(ambiguous(shown, &lines, since)),
@@ -143,7 +138,7 @@ fn plan(original: &Original, edit: &Arguments) -> Result<Change, ToolError> {
 fn occurrences(lines: &[usize]) -> String {
     match lines {
         [line] => format!("1 occurrence, at line {line}."),
-        _ => format!("{} occurrences, at lines {}.", lines.len(), named(lines)),
+        _ => format!("{} occurrences, at lines {}.", lines.len(), named_lines(lines)),
     }
 }
 
@@ -158,16 +153,8 @@ fn ambiguous(shown: &str, lines: &[usize], since: &str) -> String {
         "old_string occurs {} times in {shown}, at lines {}. Add lines around it so that it occurs once, or set \
          replace_all.{since}",
         lines.len(),
-        named(lines)
+        named_lines(lines)
     )
-}
-
-fn named(lines: &[usize]) -> String {
-    let mut text = lines.iter().take(LINES_NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    if lines.len() > LINES_NAMED {
-        let _ = write!(text, " and {} more", lines.len() - LINES_NAMED);
-    }
-    text
 }
 
 impl ToolGuide for Edit {

@@ -1,16 +1,20 @@
 //! What a built-in tool is, and the list of them: one tool a file, one line here.
 
+mod apply_patch;
 mod arguments;
 mod ask_user;
 mod bash;
 mod blocking;
 mod edit;
 mod exit_plan_mode;
+mod file_info;
 mod glob;
 mod grep;
 mod guide;
 mod http_request;
+mod list_dir;
 mod net;
+mod picture;
 mod read;
 mod request_permissions;
 mod search;
@@ -29,15 +33,18 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+pub use apply_patch::ApplyPatch;
 pub use ask_user::{AskUser, AskUserGuide};
 pub use bash::{Bash, BashGuide};
 pub use edit::Edit;
 pub use exit_plan_mode::ExitPlanMode;
+pub use file_info::FileInfo;
 pub use glob::Glob;
 pub use grep::Grep;
 pub(crate) use guide::render_guides;
 pub use guide::{GuideBuildContext, GuideExample, ToolGuide};
 pub use http_request::{HttpRequest, HttpRequestGuide};
+pub use list_dir::ListDir;
 pub use net::OwnListener;
 pub use read::Read;
 pub use request_permissions::RequestPermissions;
@@ -75,13 +82,16 @@ pub fn built_in(config: &Arc<RwLock<Config>>, own_listener: &OwnListener) -> Vec
     }
     let outbound = Arc::new(Outbound::new(Arc::clone(config), own_listener.clone()));
     vec![
+        listed(ApplyPatch, ApplyPatch),
         listed(AskUser, AskUserGuide),
         listed(Bash::new(Arc::clone(config)), BashGuide),
         listed(Edit, Edit),
         listed(ExitPlanMode, ExitPlanMode),
+        listed(FileInfo, FileInfo),
         listed(Glob, Glob),
         listed(Grep, Grep),
         listed(HttpRequest::new(Arc::clone(&outbound)), HttpRequestGuide),
+        listed(ListDir, ListDir),
         listed(Read, Read),
         listed(RequestPermissions, RequestPermissions),
         listed(Sleep, Sleep),
@@ -130,6 +140,12 @@ pub trait Tool: Send + Sync {
     /// The most bytes that its argument text may have.
     fn argument_text_max(&self) -> usize {
         ARGUMENT_TEXT_MAX
+    }
+
+    /// What is wrong with arguments that fit the schema, where a schema cannot say it. Asked before anything is
+    /// judged.
+    fn check(&self, _arguments: &Value) -> Result<(), ToolError> {
+        Ok(())
     }
 
     /// What a call would touch, read off valid arguments. This is what gets judged.

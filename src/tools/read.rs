@@ -1,16 +1,19 @@
-//! Read: a page of a text file, with line numbers.
+//! Read: a page of a text file, with line numbers, or an image.
 
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::arguments::read_arguments;
-use super::blocking::{self, Patience, failure, given_up};
+use super::blocking::{self, GivenUp, Patience, failure, given_up};
+use super::picture;
+use super::search::bytes_said;
 use super::suggest::missing_file;
 use super::text::EDITABLE_BYTES;
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
@@ -21,13 +24,15 @@ use crate::domain::visible;
 use crate::permission::{Hidden, PermittedCall, Touch};
 use crate::workspace::{
     ContentHash, Encoding, FileKind, HashingReader, LineCount, Located, Page, PageBound, PageError,
-    PageLimits, TextError, Workspace, WorkspaceError, read_page,
+    PageLimits, TextError, Workspace, WorkspaceError, media_type, name_of_type, read_page,
 };
 
 /// How long a page may take; a long way to a late line is what takes time.
 const READ_TIME: Duration = Duration::from_secs(30);
 /// Files of at most so many bytes are read on the async thread where the page cache has them.
 const CACHED_BYTES: usize = 64 * 1024;
+/// How many bytes at a file's beginning tell an image.
+const SAMPLE_BYTES: u64 = 8 * 1024;
 /// How wide line numbers are at least.
 const NUMBER_WIDTH: usize = 6;
 /// Most lines of a page.
@@ -52,10 +57,11 @@ impl Tool for Read {
     }
 
     fn description(&self) -> &'static str {
-        "Reads a text file and shows its lines with their numbers (a number, a tab, the line). Without a range a \
+        "Reads a file. Of a text file it shows the lines with their numbers (a number, a tab, the line). Without a range a \
          long file shows its first page (at most 2000 lines, 2000 characters a line, 256 KiB) and says how to go \
-         on; offset and limit choose lines. UTF-8 and UTF-16 are read. Binary files, folders, pipes and devices \
-         are refused. A file must be read before Write or Edit may change it."
+         on; offset and limit choose lines. UTF-8 and UTF-16 are read. Images (PNG, JPEG, GIF, WebP) are shown as \
+         images, large ones as a smaller copy. Other binary files, folders, pipes and devices are refused. A file \
+         must be read before Write or Edit may change it."
     }
 
     fn parameters(&self) -> Value {
@@ -105,21 +111,30 @@ impl Tool for Read {
         let read = move |patience: &Patience| {
             let reading =
                 Reading { workspace: &workspace, located: &located, hidden: &hidden, shown: &shown };
-            let (page, hash) = match cached {
-                Some(content) => {
-                    reading.page_of(content.as_slice(), content.len() as u64, &range, patience)?
+            let seen = match cached {
+                Some(content) => reading.seen_of(content, &range, patience)?,
+                None => reading.seen(&range, patience)?,
+            };
+            let (shows, hash) = match seen {
+                Seen::Image(content) => {
+                    let hash = ContentHash::of(&content);
+                    (Shows::Image(content, shown), Some(hash))
                 }
-                None => reading.page(&range, patience)?,
+                Seen::Page(page, hash) => (Shows::Text(render(&page, &range, &shown)?), hash),
             };
             if let Some(hash) = hash {
                 scope.reads.note(&located.real, hash);
             }
-            render(&page, &range, &shown)
+            Ok(shows)
         };
-        let result = if is_cached {
-            read(&Patience::new(cancel, READ_TIME))?
+        let shows = if is_cached {
+            read(&Patience::new(cancel.clone(), READ_TIME))?
         } else {
             blocking::run(&cancel, READ_TIME, read).await?
+        };
+        let result = match shows {
+            Shows::Text(result) => result,
+            Shows::Image(content, shown) => show_image(&cancel, content, shown).await?,
         };
         Ok(ToolOutcome::Completed(result))
     }
@@ -150,6 +165,21 @@ impl Range {
     }
 }
 
+/// What a file is found to be.
+enum Seen {
+    /// Text; with the hash of the very content it is from when that is small enough to be changed.
+    Page(Page, Option<ContentHash>),
+    /// An image, whole.
+    Image(Vec<u8>),
+}
+
+/// What there is to show.
+enum Shows {
+    Text(ToolResult),
+    /// An image that is still to be decoded, and its name.
+    Image(Vec<u8>, String),
+}
+
 struct Reading<'a> {
     workspace: &'a Workspace,
     located: &'a Located,
@@ -158,11 +188,25 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The page, and the hash of the very content it is from when that is small enough to be changed.
-    fn page(&self, range: &Range, patience: &Patience) -> Result<(Page, Option<ContentHash>), ToolError> {
+    fn seen(&self, range: &Range, patience: &Patience) -> Result<Seen, ToolError> {
         let file = self.workspace.open_read(self.located).map_err(|error| self.refused(&error))?;
         let size = file.metadata().map_or(0, |metadata| metadata.len());
-        self.page_of(file, size, range, patience)
+        let mut head = Vec::new();
+        let sampled = patience.reader(&file).take(SAMPLE_BYTES).read_to_end(&mut head);
+        sampled.map_err(|error| self.unreadable(&error.into(), size))?;
+        if picture::format_of_binary(&head).is_some() {
+            let content = self.workspace.read_whole(self.located, picture::FILE_BYTES_MAX);
+            return content.map(Seen::Image).map_err(|error| failure(&error));
+        }
+        self.page_of(head.as_slice().chain(file), size, range, patience)
+    }
+
+    fn seen_of(&self, content: Vec<u8>, range: &Range, patience: &Patience) -> Result<Seen, ToolError> {
+        let head = &content[..content.len().min(SAMPLE_BYTES as usize)];
+        if picture::format_of_binary(head).is_some() {
+            return Ok(Seen::Image(content));
+        }
+        self.page_of(content.as_slice(), content.len() as u64, range, patience)
     }
 
     fn page_of(
@@ -171,7 +215,7 @@ impl Reading<'_> {
         size: u64,
         range: &Range,
         patience: &Patience,
-    ) -> Result<(Page, Option<ContentHash>), ToolError> {
+    ) -> Result<Seen, ToolError> {
         let mut reader = HashingReader::new(patience.reader(content));
         let limits = PageLimits { lines: range.limit.unwrap_or(PAGE_LINES), ..PageLimits::default() };
         let page = read_page(&mut reader, range.first, &limits);
@@ -180,7 +224,7 @@ impl Reading<'_> {
         // A larger one cannot be changed, so nobody needs its hash. One that cannot be read to its end is shown
         // as far as it was read, and may not be changed either.
         let hash = if size <= EDITABLE_BYTES { reader.finish(EDITABLE_BYTES).unwrap_or(None) } else { None };
-        Ok((page, hash))
+        Ok(Seen::Page(page, hash))
     }
 
     fn refused(&self, error: &WorkspaceError) -> ToolError {
@@ -189,7 +233,7 @@ impl Reading<'_> {
                 missing_file(self.workspace, self.located, self.hidden, self.shown)
             }
             WorkspaceError::NotAFile { kind: FileKind::Directory, .. } => ToolError::Execution(format!(
-                "{} is a directory. List its files with Glob (pattern `*`).",
+                "{} is a directory. See what is in it with ListDir.",
                 self.shown
             )),
             WorkspaceError::NotAFile { kind, .. } => {
@@ -265,6 +309,44 @@ fn render(page: &Page, range: &Range, shown: &str) -> Result<ToolResult, ToolErr
     Ok(ToolResult::ok(text))
 }
 
+/// The image as a model can see it, decoded on a blocking thread.
+async fn show_image(
+    cancel: &CancellationToken,
+    content: Vec<u8>,
+    shown: String,
+) -> Result<ToolResult, ToolError> {
+    let turn = tokio::select! {
+        turn = picture::DECODING.acquire() => turn.map_err(|error| ToolError::Internal(error.to_string()))?,
+        () = cancel.cancelled() => return Err(given_up(GivenUp::Cancelled, "")),
+    };
+    blocking::run(cancel, READ_TIME, move |_| {
+        // Held by the work itself: it may outlive the one who waits for it.
+        let _turn = turn;
+        let name = name_of_type(&content).unwrap_or("image");
+        let picture = picture::prepare(&content).map_err(|error| {
+            let size = content.len();
+            ToolError::Execution(format!("{shown} looks like a {name} of {size} bytes, but {error}."))
+        })?;
+        let ((width, height), (shown_width, shown_height)) = (picture.original, picture.size);
+        let mut text =
+            format!("[{shown}: {name}, {width} x {height} pixels, {}.", bytes_said(content.len() as u64));
+        if picture.is_copy {
+            let bytes = bytes_said(picture.bytes as u64);
+            let _ = write!(text, " Shown as a copy of {shown_width} x {shown_height} pixels, {bytes}.");
+        }
+        text.push(']');
+        let details = json!({
+            "media_type": media_type(&content), "width": width, "height": height, "bytes": content.len(),
+            "shown": {
+                "media_type": picture.image.media_type, "width": shown_width, "height": shown_height,
+                "bytes": picture.bytes,
+            },
+        });
+        Ok(ToolResult { images: vec![picture.image], ..ToolResult::ok(text) }.with_details(details))
+    })
+    .await
+}
+
 /// A line's number, right-aligned. Written by hand: a page has thousands, and formatting them was
 /// most of the time that a read took.
 fn push_number(text: &mut String, number: u64) {
@@ -301,7 +383,7 @@ impl ToolGuide for Read {
     }
 
     fn when_to_use(&self) -> &'static str {
-        "to see a text file, and before you change one"
+        "to see a text file or an image, and before you change a file"
     }
 
     fn when_not_to_use(&self) -> &'static str {

@@ -91,7 +91,7 @@ async fn f9_pipes_devices_folders_and_five_gigabytes_answer_at_once() {
     .unwrap();
     assert!(fifo.unwrap_err().to_string().contains("named pipe"));
     assert!(zero.unwrap_err().to_string().contains("a device"));
-    assert!(folder.unwrap_err().to_string().contains("is a directory. List its files with Glob"));
+    assert!(folder.unwrap_err().to_string().contains("is a directory. See what is in it with ListDir"));
     // A sparse file is NULs after its first bytes; the beginning has none for longer than what tells a binary.
     assert!(one_line.unwrap_err().to_string().contains("binary file, type unknown, of 5368709120 bytes"));
     let text = text.unwrap().result;
@@ -136,7 +136,7 @@ async fn other_encodings_are_read_and_what_cannot_be_decoded_is_said() {
     s.put("utf16", utf16);
     s.put("bom", "\u{FEFF}first\n");
     s.put("latin1", b"gr\xfcn\n");
-    s.put("image", b"\x89PNG\r\n\x1a\n\0\0\0\0");
+    s.put("image", b"BM\x0c\0\0\0\0\0\0\0\0\0");
     s.put("paper", b"%PDF-1.7\n1 0 obj");
     let utf16 = s.ok(&Read, json!({"file_path": "utf16"})).await;
     assert!(utf16.starts_with("     1\tgrün\n") && utf16.contains("UTF-16BE") && utf16.contains("CR LF"));
@@ -144,7 +144,7 @@ async fn other_encodings_are_read_and_what_cannot_be_decoded_is_said() {
     let latin1 = s.error(&Read, json!({"file_path": "latin1"})).await;
     assert!(latin1.contains("not valid UTF-8 at byte 2"), "{latin1}");
     let image = s.error(&Read, json!({"file_path": "image"})).await;
-    assert!(image.contains("a binary file, PNG image, of 12 bytes"), "{image}");
+    assert!(image.contains("a binary file, BMP image, of 12 bytes"), "{image}");
     assert!(s.error(&Read, json!({"file_path": "paper"})).await.contains("PDF document, of 16 bytes"));
 }
 
@@ -227,4 +227,39 @@ fn what_models_are_told_of_the_file_tools_is_consistent() {
             assert!(schema.is_valid(&arguments), "{}: {}", tool.name(), example.arguments);
         }
     }
+}
+
+#[tokio::test]
+async fn an_image_is_an_image_whatever_its_name() {
+    let s = Session::new();
+    let bytes = include_bytes!("file_info/pixel.png");
+    s.put("notes.txt", bytes);
+    // Larger than what is read on the async thread: what follows the image's end counts for nothing.
+    s.put("large.png", [bytes.as_slice(), &[0; 100_000]].concat());
+    for name in ["notes.txt", "large.png"] {
+        let result = s.call(&Read, json!({"file_path": name})).await.unwrap();
+        assert!(
+            result.result.starts_with(&format!("[{name}: PNG image, 3 x 2 pixels, ")),
+            "{}",
+            result.result
+        );
+        let [image] = result.images.as_slice() else { panic!("{result:?}") };
+        assert_eq!(image.media_type, "image/png");
+        assert!(image.data.starts_with("iVBORw0KGgo"), "{}", image.data);
+        let details = result.details.unwrap();
+        assert_eq!((&details["width"], &details["shown"]["height"]), (&json!(3), &json!(2)));
+    }
+    s.put("text.gif", "GIF89a is how this text begins\n");
+    assert!(s.ok(&Read, json!({"file_path": "text.gif"})).await.contains("how this text begins"));
+    s.put("broken.png", &bytes[..40]);
+    let error = s.error(&Read, json!({"file_path": "broken.png"})).await;
+    assert!(
+        error.contains("broken.png looks like a PNG image of 40 bytes, but it cannot be decoded"),
+        "{error}"
+    );
+    let huge = std::fs::File::create(s.path("huge.png")).unwrap();
+    io::Write::write_all(&mut &huge, bytes).unwrap();
+    huge.set_len(5 << 30).unwrap();
+    let error = s.error(&Read, json!({"file_path": "huge.png"})).await;
+    assert!(error.contains("at most 33554432 bytes"), "{error}");
 }

@@ -163,6 +163,7 @@ impl Session {
         if let Err(error) = schema.validate(&arguments) {
             return Err(ToolError::InvalidArguments(error.to_string()));
         }
+        tool.check(&arguments)?;
         let (mutability, concurrency_safe) = tool.classify(&arguments);
         let call = ResolvedCall {
             tool_call_id: "call".to_owned(),

@@ -145,8 +145,14 @@ mod tests {
         assert_eq!((facts("f", FileKind::File).size, facts("f", FileKind::File).links), (4, 1));
         assert_eq!(facts("l", FileKind::Symlink).kind, FileKind::Symlink);
         let link = workspace.link_at_end(&root, "./l").unwrap();
-        assert_eq!((workspace.link_target(&link).unwrap(), link.real), ("/etc/passwd".into(), root.join("l")));
-        assert_eq!(["f", "d", "d/", "l/", "gone", ".."].map(|path| workspace.link_at_end(&root, path)), [const { None }; 6]);
+        assert_eq!(
+            (workspace.link_target(&link).unwrap(), link.real),
+            ("/etc/passwd".into(), root.join("l"))
+        );
+        assert_eq!(
+            ["f", "d", "d/", "l/", "gone", ".."].map(|path| workspace.link_at_end(&root, path)),
+            [const { None }; 6]
+        );
         let file = workspace.resolve(&root, "f").unwrap();
         assert!(matches!(workspace.list(&file, 2), Err(WorkspaceError::NotADirectory { .. })));
         assert_eq!(top.entry(OsStr::new("f"), FileKind::File).real, root.join(Path::new("f")));

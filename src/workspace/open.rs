@@ -192,11 +192,7 @@ pub(super) fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8
 }
 
 /// The directory of this name, and whether it was made here.
-fn enter_or_make(
-    here: BorrowedFd<'_>,
-    name: &OsStr,
-    path: &Path,
-) -> Result<(OwnedFd, bool), WorkspaceError> {
+fn enter_or_make(here: BorrowedFd<'_>, name: &OsStr, path: &Path) -> Result<(OwnedFd, bool), WorkspaceError> {
     let failed = |errno| match errno {
         Errno::EXIST => WorkspaceError::Changed { path: PathBuf::from(path) },
         other => WorkspaceError::from_errno(path, other),

@@ -203,9 +203,7 @@ impl Target<'_> {
     fn overwrite(&self, file: &mut File, bytes: &[u8]) -> Result<(), WorkspaceError> {
         file.rewind().map_err(|source| WorkspaceError::from_io(self.path, source))?;
         self.fill(file, bytes)?;
-        ftruncate(&*file, bytes.len() as u64)
-            .and_then(|()| fsync(&*file))
-            .map_err(|errno| self.failed(errno))
+        ftruncate(&*file, bytes.len() as u64).and_then(|()| fsync(&*file)).map_err(|errno| self.failed(errno))
     }
 
     pub(super) fn fill(&self, mut file: &File, bytes: &[u8]) -> Result<(), WorkspaceError> {

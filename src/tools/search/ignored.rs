@@ -16,7 +16,7 @@ pub(super) const IGNORE_FILE: &str = ".gitignore";
 
 /// The rules of a folder on top of those of the folders above it.
 #[derive(Clone, Default)]
-pub(super) struct IgnoreRules(Option<Arc<Layer>>);
+pub(in crate::tools) struct IgnoreRules(Option<Arc<Layer>>);
 
 struct Layer {
     own: Gitignore,
@@ -25,7 +25,7 @@ struct Layer {
 
 impl IgnoreRules {
     /// The rules in force in a folder: of the workspace's root, and of each folder on the way.
-    pub(super) fn down_to(workspace: &Workspace, folder: &Located) -> Self {
+    pub(in crate::tools) fn down_to(workspace: &Workspace, folder: &Located) -> Self {
         let mut rules = Self::default();
         if !folder.inside {
             return rules.with(workspace, folder);
@@ -41,7 +41,7 @@ impl IgnoreRules {
     }
 
     /// These rules and those of a folder beneath. A `.gitignore` that is no readable regular file has none.
-    pub(super) fn with(&self, workspace: &Workspace, folder: &Located) -> Self {
+    pub(in crate::tools) fn with(&self, workspace: &Workspace, folder: &Located) -> Self {
         let file = folder.entry(IGNORE_FILE.as_ref(), FileKind::File);
         let Ok(opened) = workspace.open_read(&file) else { return self.clone() };
         let mut bytes = Vec::new();
@@ -60,7 +60,7 @@ impl IgnoreRules {
     }
 
     /// Whether a path beneath the folder is ignored; the nearest `.gitignore` that says anything decides.
-    pub(super) fn ignores(&self, path: &Path, is_folder: bool) -> bool {
+    pub(in crate::tools) fn ignores(&self, path: &Path, is_folder: bool) -> bool {
         let mut layer = &self.0;
         while let Some(here) = layer {
             match here.own.matched(path, is_folder) {

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::counted;
 use super::ignored::{IGNORE_FILE, IgnoreRules};
@@ -147,11 +148,18 @@ impl Walk<'_> {
         if self.hidden.hides(&place.requested) || self.hidden.hides(&place.real) {
             return true;
         }
-        place.kind == Some(FileKind::Symlink)
-            && match self.workspace.locate(self.workspace.root(), &place.real) {
-                Ok(target) => self.hidden.hides(&target.real),
-                Err(_) => false,
-            }
+        place.kind == Some(FileKind::Symlink) && self.leads_to_hidden(place)
+    }
+
+    /// Where a symlink leads, followed to its end, or as far as its text alone says.
+    fn leads_to_hidden(&self, link: &Located) -> bool {
+        let (Some(folder), Ok(text)) = (link.real.parent(), self.workspace.link_target(link)) else {
+            return false;
+        };
+        let at = |path: &Path| self.workspace.locate(folder, path).ok();
+        let places = [at(&link.real), at(Path::new(&text))];
+        places.iter().flatten().any(|to| self.hidden.hides(&to.requested) || self.hidden.hides(&to.real))
+            || self.hidden.hides(&folder.join(&text))
     }
 
     fn folder(

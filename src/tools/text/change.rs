@@ -1,5 +1,6 @@
 //! One file's change from plan to disk: the same plan makes the preview that a person judges and the write.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub(in crate::tools) const EDITABLE_BYTES: u64 = 16 * 1024 * 1024;
 /// The most bytes of a diff that the text for the model repeats; `details` has all of it.
 const DIFF_IN_TEXT_BYTES: usize = 16 * 1024;
 /// How long a change may take, and so a lock on its file be held.
-const CHANGE_TIME: Duration = Duration::from_mins(1);
+pub(in crate::tools) const CHANGE_TIME: Duration = Duration::from_mins(1);
 
 /// What a file was before its change, and what is known of it.
 pub(in crate::tools) struct Original {
@@ -153,10 +154,14 @@ fn write(scope: &Scope, original: &Original, change: &Change) -> Result<ToolResu
 }
 
 fn diff(original: &Original, change: &Change) -> String {
-    let root = original.workspace.root();
-    let path = original.located.real.strip_prefix(root).or_else(|_| original.located.real.strip_prefix("/"));
-    let path = path.unwrap_or(&original.located.real).to_string_lossy();
+    let path = diff_path(&original.workspace, &original.located.real);
     unified(&path, original.file.as_ref().map(|file| file.text.as_str()), Some(&change.text))
+}
+
+/// How a diff names a file: from the workspace's root on, or from `/` without it.
+pub(in crate::tools) fn diff_path(workspace: &Workspace, real: &Path) -> String {
+    let path = real.strip_prefix(workspace.root()).or_else(|_| real.strip_prefix("/"));
+    path.unwrap_or(real).to_string_lossy().into_owned()
 }
 
 fn head(text: &str, bytes: usize) -> &str {

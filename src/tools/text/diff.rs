@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
+use crate::domain::visible;
+
 /// Unchanged lines shown around a change.
 const CONTEXT_LINES: usize = 3;
 /// The most bytes of a diff.
@@ -14,16 +16,27 @@ const PAIRS_MAX: usize = 4_000_000;
 
 /// A unified diff of a file's text. `None` stands for a file that is not there. Empty when nothing differs.
 pub(in crate::tools) fn unified(path: &str, old: Option<&str>, new: Option<&str>) -> String {
+    between((path, old), (path, new))
+}
+
+/// The same for a file that moves, as git writes it: the move shows where nothing else differs, too.
+pub(in crate::tools) fn unified_move((from, old): (&str, &str), (to, new): (&str, &str)) -> String {
+    let (shown_from, shown_to) = (visible::one_line(from), visible::one_line(to));
+    let lines = between((from, Some(old)), (to, Some(new)));
+    format!("diff --git a/{shown_from} b/{shown_to}\nrename from {shown_from}\nrename to {shown_to}\n{lines}")
+}
+
+fn between((from, old): (&str, Option<&str>), (to, new): (&str, Option<&str>)) -> String {
     let old_lines: Vec<&str> = old.unwrap_or_default().split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.unwrap_or_default().split_inclusive('\n').collect();
     let groups = group_diff_ops(operations(&old_lines, &new_lines), CONTEXT_LINES);
     if old == new {
         return String::new();
     }
-    let path = crate::domain::visible::one_line(path);
-    let side =
-        |text: Option<&str>, side: &str| text.map_or("/dev/null".to_owned(), |_| format!("{side}/{path}"));
-    let mut out = format!("--- {}\n+++ {}\n", side(old, "a"), side(new, "b"));
+    let side = |text: Option<&str>, side: &str, path: &str| {
+        text.map_or("/dev/null".to_owned(), |_| format!("{side}/{}", visible::one_line(path)))
+    };
+    let mut out = format!("--- {}\n+++ {}\n", side(old, "a", from), side(new, "b", to));
     let mut left_out = 0_usize;
     for group in groups.iter().filter(|group| !group.is_empty()) {
         left_out += write_group(&mut out, group, &old_lines, &new_lines);
@@ -129,6 +142,10 @@ mod tests {
             "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"
         );
         assert_eq!(unified("f", Some("a\n"), Some("a\n")), "");
+        let moved = "diff --git a/f b/g\nrename from f\nrename to g\n";
+        assert_eq!(unified_move(("f", "a\n"), ("g", "a\n")), moved);
+        let changed = format!("{moved}--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n");
+        assert_eq!(unified_move(("f", "a\n"), ("g", "b\n")), changed);
         let far = unified("f", Some(&"x\n".repeat(20)), Some(&format!("y\n{}z\n", "x\n".repeat(19))));
         assert_eq!(far.matches("@@ -").count(), 2, "{far}");
     }

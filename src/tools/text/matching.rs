@@ -1,5 +1,10 @@
 //! Exact replacement in a text, whatever its line endings.
 
+use std::fmt::Write as _;
+
+/// How many line numbers of matches are named.
+const LINES_NAMED: usize = 20;
+
 /// A text after its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tools) struct Replaced {
@@ -70,6 +75,15 @@ fn overlaps_itself(text: &str, old: &str, found: &[(usize, usize)], loose: bool)
     let until = (until..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
     let rest = &text[start + step..until];
     if loose { !LfView::of(rest).find(old).is_empty() } else { rest.contains(old) }
+}
+
+/// Line numbers in words: `1, 4, 9 and 3 more`.
+pub(in crate::tools) fn named_lines(lines: &[usize]) -> String {
+    let mut text = lines.iter().take(LINES_NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if lines.len() > LINES_NAMED {
+        let _ = write!(text, " and {} more", lines.len() - LINES_NAMED);
+    }
+    text
 }
 
 fn line_numbers(text: &str, found: &[(usize, usize)]) -> Vec<usize> {

@@ -5,7 +5,9 @@ mod diff;
 mod matching;
 mod nearest;
 
-pub(super) use change::{Change, EDITABLE_BYTES, Original, change_file, preview_change};
-pub(super) use diff::unified;
-pub(super) use matching::{MatchError, replace_exact, with_crlf};
+pub(super) use change::{
+    CHANGE_TIME, Change, EDITABLE_BYTES, Original, change_file, diff_path, preview_change,
+};
+pub(super) use diff::{unified, unified_move};
+pub(super) use matching::{MatchError, named_lines, replace_exact, with_crlf};
 pub(super) use nearest::describe_nearest;

@@ -24,33 +24,35 @@ const LENSES: &[Lens] = &[
     Lens { what: "upper and lower case", see: |line| without_space(&plain_quotes(line)).to_lowercase() },
 ];
 
-/// Says, for a model, where `text` comes nearest to `old` and how they differ. `old` does not occur in `text`.
-pub(in crate::tools) fn describe_nearest(text: &str, old: &str) -> String {
+/// Says, for a model, where `text` comes nearest to `old` and how they differ. `old` does not occur in `text`;
+/// `what` is how the model knows it (`old_string`).
+pub(in crate::tools) fn describe_nearest(text: &str, old: &str, what: &str) -> String {
     if old.contains('\r') && text.contains(&old.replace("\r\n", "\n")) {
-        return "It would match with LF line ends: old_string has CR LF and the file has not.".to_owned();
+        return format!("It would match with LF line ends: {what} has CR LF and the file has not.");
     }
     if let Some(stripped) = without_line_numbers(old)
         && text.contains(&stripped)
     {
-        return "old_string has the line numbers that Read shows; leave them and the tab after them out."
-            .to_owned();
+        return format!(
+            "{what} has the line numbers that Read shows; leave them and the tab after them out."
+        );
     }
     let file: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = old.lines().collect();
     if wanted.iter().all(|line| line.trim().is_empty()) {
-        return "old_string is nothing but whitespace, and the file has no such run of it.".to_owned();
+        return format!("{what} is nothing but whitespace, and the file has no such run of it.");
     }
     for lens in LENSES {
         if let Some(start) = find_through(lens, &file, &wanted) {
-            let difference = first_difference(&file, &wanted, start);
+            let difference = first_difference(&file, &wanted, start, what);
             return format!("Nearest is line {}: it differs only in {}. {difference}", start + 1, lens.what);
         }
     }
     match most_alike(&file, &wanted) {
         Some(start) => {
-            format!("Nearest is line {}. {}", start + 1, first_difference(&file, &wanted, start))
+            format!("Nearest is line {}. {}", start + 1, first_difference(&file, &wanted, start, what))
         }
-        None => "No line of old_string occurs in the file.".to_owned(),
+        None => format!("No line of {what} occurs in the file."),
     }
 }
 
@@ -100,7 +102,7 @@ fn most_alike(file: &[&str], wanted: &[&str]) -> Option<usize> {
     votes.into_iter().max_by_key(|(start, count)| (*count, std::cmp::Reverse(*start))).map(|(start, _)| start)
 }
 
-fn first_difference(file: &[&str], wanted: &[&str], start: usize) -> String {
+fn first_difference(file: &[&str], wanted: &[&str], start: usize, what: &str) -> String {
     let last = wanted.len().saturating_sub(1);
     let differs = |index: usize, line: &str| match file.get(start + index) {
         None => true,
@@ -116,7 +118,7 @@ fn first_difference(file: &[&str], wanted: &[&str], start: usize) -> String {
         Some(there) => format!("`{}`", quoted(there)),
         None => "nothing (the end)".to_owned(),
     };
-    format!("Line {} of the file is {there}, old_string has `{}`.", start + index + 1, quoted(line))
+    format!("Line {} of the file is {there}, {what} has `{}`.", start + index + 1, quoted(line))
 }
 
 /// Tabs and other blanks are told apart, so that a difference in them can be seen.
@@ -171,16 +173,16 @@ mod tests {
             ("\n\n\n", "nothing but whitespace", ""),
         ];
         for (old, says, quotes) in cases {
-            let answer = describe_nearest(text, old);
+            let answer = describe_nearest(text, old, "old_string");
             assert!(answer.contains(says) && answer.contains(quotes), "{old:?}: {answer}");
         }
-        assert!(describe_nearest("", "x").contains("No line"));
+        assert!(describe_nearest("", "x", "old_string").contains("No line"));
     }
 
     #[test]
     fn a_huge_repetitive_file_is_explained_in_bounded_time() {
         let text = "same line\n".repeat(200_000);
         let old = "same line\n".repeat(1_000) + "other";
-        assert!(describe_nearest(&text, &old).len() < 1_000);
+        assert!(describe_nearest(&text, &old, "old_string").len() < 1_000);
     }
 }
