@@ -103,14 +103,14 @@ pub(super) fn prepare(content: &[u8]) -> Result<Picture, PictureError> {
     }
     let original = decoder.dimensions();
     let orientation = decoder.orientation()?;
-    let mut decoded = DynamicImage::from_decoder(decoder)?;
+    let mut pixels = DynamicImage::from_decoder(decoder)?;
     let fits = original.0.max(original.1) <= RESULT_SIDE_MAX && content.len() <= RESULT_BYTES_MAX;
     let (bytes, media_type, size) = if fits {
         (content.to_vec(), format.to_mime_type(), original)
     } else {
         // The copy has no Exif data that would say how to turn it.
-        decoded.apply_orientation(orientation);
-        smaller(&decoded, format)?
+        pixels.apply_orientation(orientation);
+        smaller(&pixels, format, RESULT_BYTES_MAX)?
     };
     let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
     let image = Image { media_type: media_type.to_owned(), data };
@@ -130,24 +130,24 @@ fn reader(content: &[u8], format: ImageFormat) -> ImageReader<Cursor<&[u8]>> {
 type Encoded = (Vec<u8>, &'static str, (u32, u32));
 
 /// A copy within the bounds: of a photograph as JPEG, of others as PNG where that is small enough.
-fn smaller(image: &DynamicImage, format: ImageFormat) -> Result<Encoded, PictureError> {
-    let mut side = RESULT_SIDE_MAX.min(image.width().max(image.height()));
+fn smaller(image: &DynamicImage, format: ImageFormat, bytes_max: usize) -> Result<Encoded, PictureError> {
+    let mut longest = RESULT_SIDE_MAX.min(image.width().max(image.height()));
     loop {
-        let copy = image.thumbnail(side, side);
+        let copy = image.thumbnail(longest, longest);
         let size = (copy.width(), copy.height());
         if format != ImageFormat::Jpeg {
             let png = png(&copy)?;
-            if png.len() <= RESULT_BYTES_MAX {
+            if png.len() <= bytes_max {
                 return Ok((png, "image/png", size));
             }
         }
         let mut jpeg = Vec::new();
         copy.to_rgb8().write_with_encoder(JpegEncoder::new_with_quality(&mut jpeg, JPEG_QUALITY))?;
-        if jpeg.len() <= RESULT_BYTES_MAX {
+        if jpeg.len() <= bytes_max {
             return Ok((jpeg, "image/jpeg", size));
         }
         // Noise: each round has less than half as many pixels.
-        side = side * 2 / 3;
+        longest = longest * 2 / 3;
     }
 }
 

@@ -55,11 +55,17 @@ fn a_wide_image_is_made_smaller_and_keeps_its_shape() {
 
 #[test]
 fn an_image_of_too_many_bytes_is_made_smaller() {
-    let bytes = encoded(&noise(1200, 1200), ImageFormat::Png);
-    assert!(bytes.len() > RESULT_BYTES_MAX);
-    let picture = prepare(&bytes).unwrap();
-    assert!(picture.is_copy && picture.bytes <= RESULT_BYTES_MAX && picture.image.media_type == "image/jpeg");
-    decoded(&picture);
+    let small = encoded(&noise(30, 20), ImageFormat::Png);
+    let padded = [small.as_slice(), &vec![0; RESULT_BYTES_MAX]].concat();
+    let picture = prepare(&padded).unwrap();
+    assert!(picture.is_copy && picture.bytes < 5_000 && picture.size == (30, 20));
+    assert_eq!(decoded(&picture).to_rgb8(), noise(30, 20).to_rgb8());
+    // Noise hardly gets smaller: less of it does.
+    for (format, media_type) in [(ImageFormat::Png, "image/jpeg"), (ImageFormat::Jpeg, "image/jpeg")] {
+        let (bytes, is, (width, height)) = smaller(&noise(300, 150), format, 10_000).unwrap();
+        assert!(bytes.len() <= 10_000 && is == media_type, "{format:?}");
+        assert!(width < 300 && width.abs_diff(height * 2) <= 2, "{width} x {height}");
+    }
 }
 
 #[test]

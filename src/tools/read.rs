@@ -32,7 +32,7 @@ const READ_TIME: Duration = Duration::from_secs(30);
 /// Files of at most so many bytes are read on the async thread where the page cache has them.
 const CACHED_BYTES: usize = 64 * 1024;
 /// How many bytes at a file's beginning tell an image.
-const SAMPLE_BYTES: u64 = 8 * 1024;
+const SAMPLE_BYTES: usize = 8 * 1024;
 /// How wide line numbers are at least.
 const NUMBER_WIDTH: usize = 6;
 /// Most lines of a page.
@@ -115,7 +115,7 @@ impl Tool for Read {
                 Some(content) => reading.seen_of(content, &range, patience)?,
                 None => reading.seen(&range, patience)?,
             };
-            let (shows, hash) = match seen {
+            let (to_show, hash) = match seen {
                 Seen::Image(content) => {
                     let hash = ContentHash::of(&content);
                     (Shows::Image(content, shown), Some(hash))
@@ -125,14 +125,14 @@ impl Tool for Read {
             if let Some(hash) = hash {
                 scope.reads.note(&located.real, hash);
             }
-            Ok(shows)
+            Ok(to_show)
         };
-        let shows = if is_cached {
+        let to_show = if is_cached {
             read(&Patience::new(cancel.clone(), READ_TIME))?
         } else {
             blocking::run(&cancel, READ_TIME, read).await?
         };
-        let result = match shows {
+        let result = match to_show {
             Shows::Text(result) => result,
             Shows::Image(content, shown) => show_image(&cancel, content, shown).await?,
         };
@@ -192,7 +192,7 @@ impl Reading<'_> {
         let file = self.workspace.open_read(self.located).map_err(|error| self.refused(&error))?;
         let size = file.metadata().map_or(0, |metadata| metadata.len());
         let mut head = Vec::new();
-        let sampled = patience.reader(&file).take(SAMPLE_BYTES).read_to_end(&mut head);
+        let sampled = patience.reader(&file).take(SAMPLE_BYTES as u64).read_to_end(&mut head);
         sampled.map_err(|error| self.unreadable(&error.into(), size))?;
         if picture::format_of_binary(&head).is_some() {
             let content = self.workspace.read_whole(self.located, picture::FILE_BYTES_MAX);
@@ -202,7 +202,7 @@ impl Reading<'_> {
     }
 
     fn seen_of(&self, content: Vec<u8>, range: &Range, patience: &Patience) -> Result<Seen, ToolError> {
-        let head = &content[..content.len().min(SAMPLE_BYTES as usize)];
+        let head = &content[..content.len().min(SAMPLE_BYTES)];
         if picture::format_of_binary(head).is_some() {
             return Ok(Seen::Image(content));
         }

@@ -235,7 +235,7 @@ async fn an_image_is_an_image_whatever_its_name() {
     let bytes = include_bytes!("file_info/pixel.png");
     s.put("notes.txt", bytes);
     // Larger than what is read on the async thread: what follows the image's end counts for nothing.
-    s.put("large.png", [bytes.as_slice(), &[0; 100_000]].concat());
+    s.put("large.png", [bytes.as_slice(), &vec![0; 100_000]].concat());
     for name in ["notes.txt", "large.png"] {
         let result = s.call(&Read, json!({"file_path": name})).await.unwrap();
         assert!(

@@ -288,7 +288,7 @@ impl<'a> Done<'a> {
     }
 }
 
-fn create<'a>(target: Target<'a>, temporary: Temporary, ours: File) -> Result<Done<'a>, WorkspaceError> {
+fn create(target: Target<'_>, temporary: Temporary, ours: File) -> Result<Done<'_>, WorkspaceError> {
     target.still_there()?;
     let here = &target.directory;
     rename_without_replacing(here, &temporary.name, here, target.name).map_err(|e| taken(&target, e))?;

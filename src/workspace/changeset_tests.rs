@@ -61,18 +61,19 @@ fn pairs(all: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn all_of_a_set_is_done_and_nothing_else_is_left() {
-    let p = place(&[("r", "old"), ("d", "gone"), ("m", "moved"), ("h", "linked")]);
-    fs::set_permissions(p.root.join("m"), fs::Permissions::from_mode(0o751)).unwrap();
-    fs::set_permissions(p.root.join("r"), fs::Permissions::from_mode(0o604)).unwrap();
-    fs::hard_link(p.root.join("h"), p.root.join("h2")).unwrap();
-    let inode = fs::metadata(p.root.join("m")).unwrap().ino();
-    let (new, r, d, m, to, h) = (p.at("a/b/n"), p.at("r"), p.at("d"), p.at("m"), p.at("x/m2"), p.at("h"));
-    let in_place = p.workspace.apply(&[
+    let here = place(&[("r", "old"), ("d", "gone"), ("m", "moved"), ("h", "linked")]);
+    fs::set_permissions(here.root.join("m"), fs::Permissions::from_mode(0o751)).unwrap();
+    fs::set_permissions(here.root.join("r"), fs::Permissions::from_mode(0o604)).unwrap();
+    fs::hard_link(here.root.join("h"), here.root.join("h2")).unwrap();
+    let inode = fs::metadata(here.root.join("m")).unwrap().ino();
+    let (new, file, gone, from, to, linked) =
+        (here.at("a/b/n"), here.at("r"), here.at("d"), here.at("m"), here.at("x/m2"), here.at("h"));
+    let in_place = here.workspace.apply(&[
         FileChange::Create { at: &new, bytes: b"new" },
-        FileChange::Replace { at: &r, old: b"old", new: b"NEW" },
-        FileChange::Remove { at: &d, old: hash("gone") },
-        FileChange::Move { from: &m, to: &to, content: hash("moved") },
-        FileChange::Replace { at: &h, old: b"linked", new: b"both" },
+        FileChange::Replace { at: &file, old: b"old", new: b"NEW" },
+        FileChange::Remove { at: &gone, old: hash("gone") },
+        FileChange::Move { from: &from, to: &to, content: hash("moved") },
+        FileChange::Replace { at: &linked, old: b"linked", new: b"both" },
     ]);
     assert_eq!(in_place.unwrap(), [false, false, false, false, true]);
     let expected = [
@@ -85,43 +86,44 @@ fn all_of_a_set_is_done_and_nothing_else_is_left() {
         ("x", "/"),
         ("x/m2", "moved"),
     ];
-    assert_eq!(p.contents(), pairs(&expected));
-    let facts = fs::metadata(p.root.join("x/m2")).unwrap();
+    assert_eq!(here.contents(), pairs(&expected));
+    let facts = fs::metadata(here.root.join("x/m2")).unwrap();
     assert_eq!((facts.mode() & 0o7777, facts.ino()), (0o751, inode), "it is the same file");
-    assert_eq!(fs::metadata(p.root.join("r")).unwrap().mode() & 0o7777, 0o604);
+    assert_eq!(fs::metadata(here.root.join("r")).unwrap().mode() & 0o7777, 0o604);
 }
 
 #[test]
 fn a_file_is_changed_and_moved_in_one_set() {
-    let p = place(&[("f", "old")]);
-    fs::set_permissions(p.root.join("f"), fs::Permissions::from_mode(0o755)).unwrap();
-    let (from, to) = (p.at("f"), p.at("g"));
+    let here = place(&[("f", "old")]);
+    fs::set_permissions(here.root.join("f"), fs::Permissions::from_mode(0o755)).unwrap();
+    let (from, to) = (here.at("f"), here.at("g"));
     let set = [
         FileChange::Replace { at: &from, old: b"old", new: b"new" },
         FileChange::Move { from: &from, to: &to, content: hash("new") },
     ];
-    p.workspace.apply(&set).unwrap();
-    assert_eq!(p.contents(), pairs(&[("g", "new")]));
-    assert_eq!(fs::metadata(p.root.join("g")).unwrap().mode() & 0o7777, 0o755);
+    here.workspace.apply(&set).unwrap();
+    assert_eq!(here.contents(), pairs(&[("g", "new")]));
+    assert_eq!(fs::metadata(here.root.join("g")).unwrap().mode() & 0o7777, 0o755);
 }
 
 /// Whatever comes before the change that fails at its very last step is as it was: content, mode, inode.
 #[test]
 fn what_was_done_is_undone_when_a_later_step_fails() {
-    let p = place(&[("r", "old"), ("d", "gone"), ("m", "moved"), ("h", "linked"), ("c", "both")]);
-    fs::set_permissions(p.root.join("r"), fs::Permissions::from_mode(0o751)).unwrap();
-    fs::hard_link(p.root.join("h"), p.root.join("h2")).unwrap();
-    let before = p.all();
-    let (new, r, d, m, to, h) = (p.at("a/b/n"), p.at("r"), p.at("d"), p.at("m"), p.at("x/m2"), p.at("h"));
-    let (c, c2) = (p.at("c"), p.at("c2"));
-    let error = p.workspace.apply(&[
+    let here = place(&[("r", "old"), ("d", "gone"), ("m", "moved"), ("h", "linked"), ("c", "both")]);
+    fs::set_permissions(here.root.join("r"), fs::Permissions::from_mode(0o751)).unwrap();
+    fs::hard_link(here.root.join("h"), here.root.join("h2")).unwrap();
+    let before = here.all();
+    let (new, file, gone, from, to, linked) =
+        (here.at("a/b/n"), here.at("r"), here.at("d"), here.at("m"), here.at("x/m2"), here.at("h"));
+    let (both, both2) = (here.at("c"), here.at("c2"));
+    let error = here.workspace.apply(&[
         FileChange::Create { at: &new, bytes: b"new" },
-        FileChange::Replace { at: &r, old: b"old", new: b"NEW" },
-        FileChange::Remove { at: &d, old: hash("gone") },
-        FileChange::Move { from: &m, to: &to, content: hash("moved") },
-        FileChange::Replace { at: &h, old: b"linked", new: b"a longer text" },
-        FileChange::Replace { at: &c, old: b"both", new: b"BOTH" },
-        FileChange::Move { from: &c, to: &c2, content: hash("BOTH") },
+        FileChange::Replace { at: &file, old: b"old", new: b"NEW" },
+        FileChange::Remove { at: &gone, old: hash("gone") },
+        FileChange::Move { from: &from, to: &to, content: hash("moved") },
+        FileChange::Replace { at: &linked, old: b"linked", new: b"a longer text" },
+        FileChange::Replace { at: &both, old: b"both", new: b"BOTH" },
+        FileChange::Move { from: &both, to: &both2, content: hash("BOTH") },
         // Nothing is there while the set is prepared; when its turn comes, the first one is.
         FileChange::Create { at: &new, bytes: b"again" },
     ]);
@@ -129,15 +131,16 @@ fn what_was_done_is_undone_when_a_later_step_fails() {
     assert_eq!(error.index, 7);
     assert!(matches!(error.cause, WorkspaceError::AlreadyExists { .. }), "{error}");
     assert!(error.left_changed.is_empty(), "{error}");
-    assert_eq!(p.all(), before);
+    assert_eq!(here.all(), before);
 }
 
 #[test]
 fn what_can_be_refused_is_refused_before_anything_is_done() {
-    let p = place(&[("r", "old"), ("taken", "x")]);
-    fs::create_dir(p.root.join("folder")).unwrap();
-    let before = p.all();
-    let (r, new, taken, folder, gone) = (p.at("r"), p.at("n/n"), p.at("taken"), p.at("folder"), p.at("gone"));
+    let here = place(&[("r", "old"), ("taken", "x")]);
+    fs::create_dir(here.root.join("folder")).unwrap();
+    let before = here.all();
+    let (file, new, taken, folder, gone) =
+        (here.at("r"), here.at("n/n"), here.at("taken"), here.at("folder"), here.at("gone"));
     for (last, says) in [
         (FileChange::Create { at: &taken, bytes: b"" }, "exists already"),
         (FileChange::Create { at: &folder, bytes: b"" }, "a directory"),
@@ -145,47 +148,47 @@ fn what_can_be_refused_is_refused_before_anything_is_done() {
         (FileChange::Replace { at: &folder, old: b"y", new: b"z" }, "a directory"),
         (FileChange::Remove { at: &taken, old: hash("y") }, "changed since it was read"),
         (FileChange::Remove { at: &gone, old: hash("y") }, "changed since it was read"),
-        (FileChange::Move { from: &r, to: &taken, content: hash("NEW") }, "exists already"),
+        (FileChange::Move { from: &file, to: &taken, content: hash("NEW") }, "exists already"),
         (FileChange::Move { from: &taken, to: &gone, content: hash("y") }, "changed since it was read"),
     ] {
         let first = FileChange::Create { at: &new, bytes: b"n" };
-        let second = FileChange::Replace { at: &r, old: b"old", new: b"NEW" };
-        let error = p.workspace.apply(&[first, second, last]).unwrap_err();
+        let second = FileChange::Replace { at: &file, old: b"old", new: b"NEW" };
+        let error = here.workspace.apply(&[first, second, last]).unwrap_err();
         assert!(error.index == 2 && error.to_string().contains(says), "{says}: {error}");
-        assert_eq!(p.all(), before, "{says}");
+        assert_eq!(here.all(), before, "{says}");
     }
 }
 
 #[test]
 fn undoing_leaves_what_somebody_else_put_there_and_says_so() {
-    let p = place(&[("f", "old")]);
-    let at = p.at("f");
+    let here = place(&[("f", "old")]);
+    let at = here.at("f");
     let change = FileChange::Replace { at: &at, old: b"old", new: b"new" };
-    let done = p.workspace.prepare_one(&change, &[], &mut Vec::new()).unwrap().commit().unwrap();
-    fs::remove_file(p.root.join("f")).unwrap();
-    fs::write(p.root.join("f"), "theirs").unwrap();
+    let done = here.workspace.prepare_one(&change, &[], &mut Vec::new()).unwrap().commit().unwrap();
+    fs::remove_file(here.root.join("f")).unwrap();
+    fs::write(here.root.join("f"), "theirs").unwrap();
     assert!(matches!(done.undo(), Err(WorkspaceError::Changed { .. })));
-    let contents = p.contents();
+    let contents = here.contents();
     assert_eq!(contents.len(), 2, "the old content is kept under its temporary name: {contents:?}");
-    assert_eq!(fs::read_to_string(p.root.join("f")).unwrap(), "theirs");
+    assert_eq!(fs::read_to_string(here.root.join("f")).unwrap(), "theirs");
     assert!(contents[0].0.starts_with(".toolgate-") && contents[0].1 == "old", "{contents:?}");
 }
 
 #[test]
 fn a_file_cannot_be_moved_to_another_file_system() {
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
-    let p = place(&[("f", "x"), ("r", "old")]);
-    let before = p.all();
-    if fs::metadata(elsewhere.path()).unwrap().dev() == fs::metadata(&p.root).unwrap().dev() {
+    let here = place(&[("f", "x"), ("r", "old")]);
+    let before = here.all();
+    if fs::metadata(elsewhere.path()).unwrap().dev() == fs::metadata(&here.root).unwrap().dev() {
         return; // the machine has but one
     }
-    let (from, r) = (p.at("f"), p.at("r"));
-    let to = p.workspace.locate(&p.root, &elsewhere.path().join("f")).unwrap();
-    let error = p.workspace.apply(&[
-        FileChange::Replace { at: &r, old: b"old", new: b"new" },
+    let (from, file) = (here.at("f"), here.at("r"));
+    let to = here.workspace.locate(&here.root, &elsewhere.path().join("f")).unwrap();
+    let error = here.workspace.apply(&[
+        FileChange::Replace { at: &file, old: b"old", new: b"new" },
         FileChange::Move { from: &from, to: &to, content: hash("x") },
     ]);
     assert!(matches!(error.unwrap_err().cause, WorkspaceError::OtherFileSystem { .. }));
-    assert_eq!(p.all(), before);
+    assert_eq!(here.all(), before);
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }

@@ -34,7 +34,7 @@ pub(super) fn parse(mut lines: Lines<'_>) -> Result<Patch, PatchError> {
             let action = updated(&mut lines, number)?;
             sections.push(Section { path, action });
         } else if !line.trim().is_empty() {
-            let text = format!("expected `{}…`, `{}…`, `{}…` or `{END}`", ADD, UPDATE, DELETE);
+            let text = format!("expected `{ADD}…`, `{UPDATE}…`, `{DELETE}…` or `{END}`");
             return Err(PatchError::new(number, text));
         }
     }

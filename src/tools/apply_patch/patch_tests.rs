@@ -111,7 +111,7 @@ fn what_is_no_patch_says_where_and_why() {
     let update = "*** Begin Patch\n*** Update File: f\n";
     let unified = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n";
     for (text, says) in [
-        ("".to_owned(), "there is nothing to change in it"),
+        (String::new(), "there is nothing to change in it"),
         ("hello\n".to_owned(), "It begins with `*** Begin Patch`"),
         ("*** Begin Patch\n*** End Patch".to_owned(), "there is nothing to change in it"),
         ("```diff\n*** Begin Patch\n*** End Patch\n```".to_owned(), "nothing to change"),
@@ -163,7 +163,7 @@ fn what_is_no_patch_says_where_and_why() {
 
 #[test]
 fn a_patch_is_bounded() {
-    let many: String = (0..=PATHS_MAX).map(|n| format!("*** Delete File: f{n}\n")).collect();
+    let many = (0..=PATHS_MAX).fold(String::new(), |text, n| text + &format!("*** Delete File: f{n}\n"));
     assert!(
         error(&format!("*** Begin Patch\n{many}*** End Patch")).contains("it has 101 files; at most 100")
     );

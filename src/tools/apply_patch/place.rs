@@ -3,8 +3,11 @@
 use std::ops::Range;
 
 use super::patch::{Hunk, Kind};
+use crate::domain::visible;
 use crate::tools::text::{describe_nearest, named_lines};
 
+/// The longest anchor that an error repeats, in characters.
+const ANCHOR_CHARS: usize = 200;
 /// The most lines compared for one file's hunks.
 const COMPARISONS_MAX: usize = 30_000_000;
 
@@ -24,8 +27,12 @@ pub(super) struct PlaceError {
 /// number says which place is meant, or a line named after `@@` comes before it. With `changed`, the text is not
 /// what the patch was made for: then they must be in it once, whatever else says where.
 pub(super) fn place(text: &str, hunks: &[Hunk], changed: bool) -> Result<String, PlaceError> {
+    place_within(text, hunks, changed, COMPARISONS_MAX)
+}
+
+fn place_within(text: &str, hunks: &[Hunk], changed: bool, comparisons: usize) -> Result<String, PlaceError> {
     let file = File::of(text);
-    let mut search = Search { file: &file, changed, left: COMPARISONS_MAX };
+    let mut search = Search { file: &file, changed, left: comparisons };
     let mut built = Built::new(&file);
     for (index, hunk) in hunks.iter().enumerate() {
         let found = search.find(hunk, built.from).and_then(|at| built.take(hunk, at).map_err(str::to_owned));
@@ -164,29 +171,21 @@ impl Search<'_> {
     fn anchors(&mut self, hunk: &Hunk, from: usize) -> Result<Option<usize>, String> {
         let mut at: Option<usize> = None;
         for anchor in &hunk.anchors {
-            let shown = crate::domain::visible::clipped(anchor, 200);
             let found = self.lines_like(anchor)?;
             let next = match at {
                 Some(above) => found.into_iter().find(|line| *line > above),
-                None => {
-                    let after: Vec<usize> = found.iter().copied().filter(|line| *line >= from).collect();
-                    match after.as_slice() {
-                        [] => found.last().copied(),
-                        [one] => Some(*one),
-                        several => {
-                            let lines = named_lines(&several.iter().map(|line| line + 1).collect::<Vec<_>>());
-                            return Err(format!(
-                                "`@@ {shown}` is in the file {} times, at lines {lines}: name an outer line in \
-                                 an `@@` line before it.",
-                                several.len()
-                            ));
-                        }
-                    }
-                }
+                None => clear_one(&found, from).map_err(|several| {
+                    let (shown, lines) = (visible::clipped(anchor, ANCHOR_CHARS), named_from_1(&several));
+                    let times = several.len();
+                    format!(
+                        "`@@ {shown}` is in the file {times} times, at lines {lines}: name an outer line in an \
+                         `@@` line before it."
+                    )
+                })?,
             };
             at = Some(next.ok_or_else(|| {
                 let below = if at.is_some() { " after the one named before it" } else { "" };
-                format!("`@@ {shown}` is no line of the file{below}.")
+                format!("`@@ {}` is no line of the file{below}.", visible::clipped(anchor, ANCHOR_CHARS))
             })?);
         }
         Ok(at)
@@ -250,7 +249,7 @@ impl Search<'_> {
             let nearest = describe_nearest(self.file.text, &wanted, "the hunk");
             return Ok(format!("its lines are not in the file. {nearest}"));
         }
-        let lines = named_lines(&elsewhere.iter().map(|line| line + 1).collect::<Vec<_>>());
+        let lines = named_from_1(&elsewhere);
         let why = if elsewhere.iter().all(|at| *at < from) {
             "before the end of the hunk before it: hunks come in the file's order, and do not overlap"
         } else if hunk.at_end {
@@ -264,13 +263,27 @@ impl Search<'_> {
     }
 }
 
+/// The one line from `from` on, or else the last one before; the several that it could be.
+fn clear_one(found: &[usize], from: usize) -> Result<Option<usize>, Vec<usize>> {
+    let after: Vec<usize> = found.iter().copied().filter(|line| *line >= from).collect();
+    match after.as_slice() {
+        [] => Ok(found.last().copied()),
+        [one] => Ok(Some(*one)),
+        _ => Err(after),
+    }
+}
+
+/// Line numbers in words, of indices.
+fn named_from_1(lines: &[usize]) -> String {
+    named_lines(&lines.iter().map(|line| line + 1).collect::<Vec<_>>())
+}
+
 fn ambiguous(places: &[usize]) -> String {
-    let lines: Vec<usize> = places.iter().map(|at| at + 1).collect();
     format!(
         "its lines are in the file {} times, at lines {}: give more lines around them, or name a line above \
          them after `@@`.",
         places.len(),
-        named_lines(&lines)
+        named_from_1(places)
     )
 }
 

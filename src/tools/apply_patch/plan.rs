@@ -1,6 +1,7 @@
 //! From a patch and the files it names to what has to be done: the same plan is shown, judged and carried out.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::patch::{Action, Hunk, Patch};
@@ -105,7 +106,7 @@ impl Planner<'_> {
                 Action::Add(content) => self.add(&mut plan, place, content)?,
                 Action::Delete(hunks) => {
                     let file = self.load(&place, &mut total)?;
-                    self.delete(&mut plan, place, file, hunks)?;
+                    self.delete(&mut plan, place, &file, hunks)?;
                 }
                 Action::Update { move_to, hunks } => {
                     let to = if move_to.is_some() { Some(next()?) } else { None };
@@ -126,13 +127,13 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn delete(&self, plan: &mut Plan, place: Place, file: Content, hunks: &[Hunk]) -> Result<(), ToolError> {
+    fn delete(&self, plan: &mut Plan, place: Place, file: &Content, hunks: &[Hunk]) -> Result<(), ToolError> {
         must_not_be_link(&place)?;
-        let changed = has_changed(&place, &file)?;
+        let changed = has_changed(&place, file)?;
         if hunks.is_empty() {
             must_be_unchanged(&place, changed)?;
         } else {
-            let left = new_text(&place, &file, hunks, changed)?.1;
+            let left = new_text(&place, file, hunks, changed)?.1;
             if !left.is_empty() {
                 let lines = counted(left.lines().count() as u64, "line");
                 return refuse(format!(
@@ -229,7 +230,7 @@ impl Planner<'_> {
 impl Plan {
     fn diff(&mut self, shown: &str, of_file: impl FnOnce() -> String) {
         if self.diff.len() > DIFF_BYTES_MAX {
-            self.diff.push_str(&format!("[the diff of {shown} is not shown]\n"));
+            let _ = writeln!(self.diff, "[the diff of {shown} is not shown]");
         } else {
             self.diff.push_str(&of_file());
         }

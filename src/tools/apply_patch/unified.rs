@@ -18,7 +18,7 @@ pub(super) fn parse(mut lines: Lines<'_>) -> Result<Patch, PatchError> {
         if begins_file(&lines) {
             let about = About::read(&mut lines)?;
             has_modes |= about.modes;
-            sections.push(section(about, &mut lines)?);
+            sections.push(section(&about, &mut lines)?);
         } else if line.trim().is_empty() || is_between(line) {
             lines.next();
         } else if line == SIGNATURE && lines.ahead(2).is_none() {
@@ -177,7 +177,7 @@ fn stripped(old: &str, new: &str) -> (Option<String>, Option<String>) {
     }
 }
 
-fn section(about: About, lines: &mut Lines<'_>) -> Result<Section, PatchError> {
+fn section(about: &About, lines: &mut Lines<'_>) -> Result<Section, PatchError> {
     let (old, new) = about.paths()?;
     let mut hunks = Vec::new();
     while let Some(header) = lines.peek().and_then(header) {
@@ -284,10 +284,9 @@ fn take_counted(hunk: &mut Hunk, (mut old, mut new): (usize, usize), lines: &mut
         let Some(left) = left else { return false };
         (old, new) = left;
     }
-    if lines.peek().is_some_and(|line| line.starts_with('\\')) {
-        if let Some(mark) = lines.next() {
-            hunk.take(mark);
-        }
+    if let Some(mark) = lines.peek().filter(|line| line.starts_with('\\')) {
+        hunk.take(mark);
+        lines.next();
     }
     let goes_on = |line: &str| line.starts_with([' ', '+', '-']);
     let is_signature = lines.peek() == Some(SIGNATURE) && lines.ahead(2).is_none();

@@ -13,6 +13,8 @@ use crate::workspace::{FileKind, ListEntry, Located, Workspace};
 pub(super) const ENTRIES_MAX: usize = 1000;
 /// The most names that are read of one folder; of a larger one, some are seen.
 const NAMES_MAX: usize = 10_000;
+/// The same once the tree is full: only to say that there is more.
+const NAMES_MAX_WHEN_FULL: usize = 100;
 /// The longest target of a symlink that is shown, in characters.
 const TARGET_CHARS: usize = 300;
 /// Folders that hold a great deal that nobody looks for: they show, and are opened only when asked for.
@@ -99,7 +101,9 @@ impl Explorer<'_> {
         tree: &mut Tree,
         pending: &mut VecDeque<Pending>,
     ) -> Result<(), SearchError> {
-        let listing = self.workspace.list(&folder.place, NAMES_MAX)?;
+        let is_full = tree.nodes.len() >= ENTRIES_MAX;
+        let limit = if is_full { NAMES_MAX_WHEN_FULL } else { NAMES_MAX };
+        let listing = self.workspace.list(&folder.place, limit)?;
         let walk = Walk {
             workspace: self.workspace,
             hidden: self.hidden,

@@ -1,0 +1,115 @@
+//! ListDir and FileInfo behind the gate: what a rule denies to read neither shows nor answers.
+
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, TestSession};
+
+async fn with_files(server: &TestServer, files: &[&str]) -> TestSession {
+    let session = server.session().await;
+    for name in files {
+        std::fs::create_dir_all(session.file(name).parent().unwrap()).unwrap();
+        session.write_file(name, "text\n");
+    }
+    session
+}
+
+async fn ended(session: &TestSession, id: &str, tool: &str, arguments: Value) -> Value {
+    session.call(id, tool, arguments).await.expect(200)
+}
+
+#[tokio::test]
+async fn a_folder_and_a_file_in_it() {
+    let server = TestServer::start();
+    let session = with_files(&server, &["src/main.rs", "README.md"]).await;
+    let call = ended(&session, "l", "ListDir", json!({})).await;
+    assert_eq!(call["result"]["result"], "./\n  README.md  5 B\n  src/\n    main.rs  5 B\n", "{call}");
+    assert_eq!((&call["mutability"], &call["details"]["shown"]), (&json!("read_only"), &json!(3)), "{call}");
+    ended(&session, "r", "Read", json!({"file_path": "README.md"})).await;
+    let call = ended(&session, "i", "FileInfo", json!({"path": "README.md"})).await;
+    assert_eq!(call["details"]["read"], "unchanged", "{call}");
+    assert_eq!(call["details"]["lines"], 1, "{call}");
+    // As models that learnt them elsewhere call them.
+    for (n, (name, arguments)) in [
+        ("LS", json!({"path": "."})),
+        ("list_directory", json!({"path": "."})),
+        ("list_dir", json!({"dir_path": ".", "depth": 2})),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let call = ended(&session, &n.to_string(), name, arguments).await;
+        assert_eq!(call["tool_name"], "ListDir", "{call}");
+        assert_eq!(call["status"], "completed", "{call}");
+    }
+}
+
+#[tokio::test]
+async fn p10_f2_f4_what_a_rule_denies_neither_shows_nor_answers() {
+    let deny = json!({"permissions": {"deny": ["Read(**/*.env)", "Read(secret/**)"]}});
+    let server = TestServer::with_config(&deny);
+    let session = with_files(&server, &["a/b/.env", "a/b/open", ".env", "secret/key", "x/y"]).await;
+    let flags = json!({"bypass_permissions": true});
+    server.operator().patch(&session.path("/runtime"), &flags).await.expect(200);
+    std::os::unix::fs::symlink("secret", session.file("alias")).unwrap();
+    std::os::unix::fs::symlink("../secret/key", session.file("x/key")).unwrap();
+    let call = ended(&session, "l", "ListDir", json!({"depth": 4})).await;
+    assert_eq!(call["result"]["result"], "./\n  a/\n    b/\n      open  5 B\n  x/\n    y  5 B\n", "{call}");
+    for (n, (tool, path)) in [
+        ("FileInfo", "a/b/.env"),
+        ("FileInfo", ".env"),
+        ("FileInfo", "x/../secret/key"),
+        ("FileInfo", "x/key"),
+        ("FileInfo", "alias/key"),
+        ("ListDir", "secret"),
+        ("ListDir", "alias"),
+        ("ListDir", "x/../secret"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let call = ended(&session, &n.to_string(), tool, json!({"path": path})).await;
+        assert_eq!(call["status"], "denied", "{tool} {path}: {call}");
+    }
+    let call = ended(&session, "count", "FileInfo", json!({"path": "a/b"})).await;
+    assert_eq!(call["details"]["entries"], 1, "{call}");
+    let call = ended(&session, "guess", "FileInfo", json!({"path": "secre"})).await;
+    assert_eq!(call["result"]["result"], "secre does not exist.", "{call}");
+}
+
+#[tokio::test]
+async fn f1_what_lies_outside_asks_also_through_a_symlink() {
+    let server = TestServer::start();
+    let session = with_files(&server, &["a"]).await;
+    let evil = format!("{}-evil", session.workspace.display());
+    std::fs::create_dir(&evil).unwrap();
+    std::os::unix::fs::symlink(&evil, session.file("door")).unwrap();
+    for (n, (tool, path)) in [
+        ("ListDir", evil.as_str()),
+        ("ListDir", ".."),
+        ("ListDir", "door"),
+        ("FileInfo", "door"),
+        ("FileInfo", "/etc/passwd"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        session.asks(&n.to_string(), tool, json!({"path": path})).await;
+    }
+    // The link itself shows, with where it says it leads.
+    let call = ended(&session, "l", "ListDir", json!({})).await;
+    assert_eq!(call["result"]["result"], format!("./\n  a  5 B\n  door -> {evil}\n"));
+}
+
+#[tokio::test]
+async fn the_servers_own_folder_is_out_of_reach() {
+    let server = TestServer::start();
+    let session = server.bypass_session().await;
+    let data = server.data_dir();
+    for (id, tool) in [("1", "ListDir"), ("2", "FileInfo")] {
+        let call = ended(&session, id, tool, json!({"path": data})).await;
+        assert_eq!(call["status"], "denied", "{call}");
+    }
+    let above = ended(&session, "3", "ListDir", json!({"path": server.outside(), "depth": 3})).await;
+    let text = above["result"]["result"].as_str().unwrap();
+    assert!(text.contains("  root/\n") && !text.contains("  data/"), "{text}");
+}
