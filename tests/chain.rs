@@ -384,7 +384,25 @@ async fn without_a_checker_only_reading_inside_runs() {
 fn built_in_tools_are_complete() {
     let executor = BuiltinToolExecutor::new();
     let names: Vec<String> = executor.registry().names();
-    assert_eq!(names, ["AskUser", "Bash", "Edit", "Glob", "Grep", "Read", "Write"]);
+    let expected = [
+        "ApplyPatch",
+        "AskUser",
+        "Bash",
+        "Edit",
+        "ExitPlanMode",
+        "FileInfo",
+        "Glob",
+        "Grep",
+        "ListDir",
+        "Read",
+        "Sleep",
+        "TodoWrite",
+        "WebFetch",
+        "Write",
+        "http_request",
+        "request_permissions",
+    ];
+    assert_eq!(names, expected);
     assert_eq!(BuiltinToolExecutor::tool_schemas().len(), names.len());
     for schema in executor.list_tools() {
         let parameters = &schema.function.parameters;
@@ -424,6 +442,9 @@ fn calls_are_classified() {
         ("Read", r#"{"file_path": "x"}"#, (ToolMutability::ReadOnly, true)),
         ("AskUser", r#"{"question": "x"}"#, (ToolMutability::ReadOnly, false)),
         ("Bash", r#"{"command": "x"}"#, (ToolMutability::Mutating, false)),
+        ("Sleep", r#"{"seconds": 1}"#, (ToolMutability::ReadOnly, true)),
+        ("TodoWrite", r#"{"todos": []}"#, (ToolMutability::Mutating, false)),
+        ("ExitPlanMode", r#"{"plan": "x"}"#, (ToolMutability::Mutating, false)),
         ("Nope", "{}", (ToolMutability::Mutating, false)),
         ("Read", "[", (ToolMutability::Mutating, false)),
     ] {

@@ -20,7 +20,7 @@ use super::net::{Answer, Body, BodyEnd, Content, Form, HEADERS_MAX, NetError, Ou
 use super::{Tool, ToolCtx};
 use crate::config::{BODY_BYTES_MAX, TIMEOUT_MS_MAX};
 use crate::domain::outcome::ToolOutcome;
-use crate::domain::result::{ToolError, ToolResult};
+use crate::domain::result::ToolError;
 use crate::domain::schema::ToolMutability;
 use crate::domain::web::{URL_BYTES_MAX, WebUrl};
 use crate::permission::{Artifact, PermittedCall, Preview, Scope, Touch};
@@ -153,7 +153,7 @@ impl Tool for HttpRequest {
         let watch = Watch::new(cancel, Duration::from_millis(timeout));
         let answer = match self.outbound.send(request, &config, &watch).await {
             Err(error @ NetError::TimedOut(_)) => {
-                return Ok(ToolOutcome::Completed(timed_out(&error, &asked)));
+                return Ok(ToolOutcome::Completed(error.timed_out(&asked)));
             }
             answer => answer?,
         };
@@ -180,12 +180,6 @@ fn request(arguments: Arguments) -> Result<Request, ToolError> {
     let body = arguments.body.map(Bytes::from);
     let request = Request { method, body, ..Request::get(url) };
     request.with_headers(&arguments.headers).map_err(|error| wrong(error.to_string()))
-}
-
-fn timed_out(error: &NetError, asked: &WebUrl) -> ToolResult {
-    let details = json!({"url": asked.to_string(), "timed_out": true});
-    ToolResult::unsuccessful(format!("{asked}: {error}; give a longer timeout_ms if it is slow"))
-        .with_details(details)
 }
 
 /// Where a body is kept that is no text.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::arguments::read_arguments;
 use super::blocking::{self, GivenUp};
-use super::net::{Answer, Body, BodyEnd, Content, Form, Outbound, Redirect, Request, Watch};
+use super::net::{Answer, Body, BodyEnd, Content, Form, NetError, Outbound, Redirect, Request, Watch};
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::{ToolError, ToolResult};
@@ -124,8 +124,11 @@ impl Tool for WebFetch {
         let config = self.outbound.config();
         let cancel = ctx.scope.as_ref().map(|scope| scope.cancel.clone()).unwrap_or_default();
         let watch = Watch::new(cancel, Duration::from_millis(config.timeout_ms));
-        let request = Request { accept: ACCEPT, ..Request::get(asked) };
-        let answer = self.outbound.send(request, &config, &watch).await?;
+        let request = Request { accept: ACCEPT, ..Request::get(asked.clone()) };
+        let answer = match self.outbound.send(request, &config, &watch).await {
+            Err(error @ NetError::TimedOut(_)) => return Ok(ToolOutcome::Completed(error.timed_out(&asked))),
+            answer => answer?,
+        };
         let page = read(answer, max_chars, &watch).await?;
         Ok(ToolOutcome::Completed(result(&page, max_chars)))
     }

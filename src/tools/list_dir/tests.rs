@@ -117,3 +117,19 @@ async fn what_is_no_folder_is_said() {
     assert!(s.confined(&ListDir, other).await.is_err());
     assert!(s.confined(&ListDir, inside).await.unwrap().success);
 }
+
+#[tokio::test]
+async fn of_a_folder_with_more_names_than_are_read_some_are_seen() {
+    let s = Session::new();
+    for (folder, count) in [("a", 10_050), ("b", 150)] {
+        std::fs::create_dir(s.path(folder)).unwrap();
+        for n in 0..count {
+            std::fs::File::create(s.path(&format!("{folder}/{n}"))).unwrap();
+        }
+    }
+    let text = s.ok(&ListDir, json!({})).await;
+    // Two folders and 998 of the first one's 10,000 names that were read; of the second only that there are more.
+    assert!(text.contains("    … more than 9002 more\n  b/\n    … more than 100 more\n"), "{text}");
+    let alone = s.ok(&ListDir, json!({"path": "b"})).await;
+    assert_eq!(alone.lines().count(), 151, "{alone}");
+}

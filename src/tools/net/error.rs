@@ -3,8 +3,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::domain::result::ToolError;
+use serde_json::json;
+
+use crate::domain::result::{ToolError, ToolResult};
 use crate::domain::visible;
+use crate::domain::web::WebUrl;
 
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +45,14 @@ pub(in crate::tools) enum NetError {
     /// The call was cancelled.
     #[error("Cancelled before the answer was complete.")]
     Cancelled,
+}
+
+impl NetError {
+    /// The result of a call whose time was up before there was an answer.
+    pub(in crate::tools) fn timed_out(&self, asked: &WebUrl) -> ToolResult {
+        let details = json!({"url": asked.to_string(), "timed_out": true});
+        ToolResult::unsuccessful(format!("{asked}: {self}")).with_details(details)
+    }
 }
 
 impl From<NetError> for ToolError {

@@ -90,6 +90,17 @@ async fn a_failure_shows_its_page_and_a_redirect_where_it_leads() {
 }
 
 #[tokio::test]
+async fn a_page_that_does_not_come_is_given_up_in_time() {
+    let way = Way::local();
+    way.change(|network| network.timeout_ms = 100);
+    let server = Server::start(|_| Reply::Silent(Vec::new())).await;
+    let tool = WebFetch::new(way.outbound);
+    let result = Session::new().call(&tool, json!({"url": server.url("/")})).await.unwrap();
+    assert!(!result.success && result.result.contains("100 ms"), "{}", result.result);
+    assert_eq!(result.details.unwrap()["timed_out"], true);
+}
+
+#[tokio::test]
 async fn private_hosts_are_refused() {
     let tool = WebFetch::new(Way::new(&[], crate::tools::net::testing::Names::default()).outbound);
     let said = Session::new().error(&tool, json!({"url": "http://0x7f.1/"})).await;

@@ -20,7 +20,7 @@ fn head(server: &TestServer, session: &TestSession, path: &str, more: &str) -> S
 async fn h4_a_body_of_1_gb_is_refused_before_it_is_sent() {
     let server = TestServer::start();
     let session = server.session().await;
-    for path in ["/calls", "/calls/batch", "/calls/c/cancel", "/calls/c/result"] {
+    for path in ["/calls", "/calls/batch", "/turns", "/calls/c/cancel", "/calls/c/result"] {
         let request = head(&server, &session, path, "Content-Length: 1073741824\r\n");
         let answer = exchange(server.address, request.as_bytes()).await;
         if path.ends_with("cancel") {
