@@ -252,8 +252,10 @@ pub(crate) fn serve_bare(file: &str) {
         let listening = toolgate::http::Listening::bind(([127, 0, 0, 1], 0).into()).await.expect("a port");
         println!("{}", listening.address);
         // The same listener as the server's: what differs is what a request does.
-        let limits =
-            toolgate::http::ServeLimits { connections: 64, head_timeout: std::time::Duration::from_secs(10) };
+        let limits = toolgate::http::ServeLimits {
+            connections: toolgate::config::Capacity::new(64),
+            head_timeout: std::sync::Arc::new(|| std::time::Duration::from_secs(10)),
+        };
         let (stop, abort) = (CancellationToken::new(), CancellationToken::new());
         toolgate::http::serve(listening, router, limits, stop, abort).await;
     });

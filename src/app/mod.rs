@@ -1,5 +1,6 @@
 //! Puts the server together: the only room that names every concrete type.
 
+mod derive;
 mod greeting;
 mod open_files;
 mod places;
@@ -10,25 +11,25 @@ use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{self, AuthMode, Config, LoadedConfig, Overrides};
+use crate::config::{self, AuthMode, Capacity, Config, LoadedConfig, Overrides};
 use crate::domain::clock::{SharedClock, SystemClock};
 use crate::domain::identity::{Ids, RandomIds};
 use crate::executor::{BuiltinToolExecutor, RoutingExecutor};
-use crate::http::{self, ApiState, Authenticator, Facts, Listening, ServeLimits};
-use crate::permission::{self, Gate, OwnPlaces, PolicyChecker, StoreDesk};
+use crate::http::{self, ApiState, Facts, Listening, ServeLimits};
+use crate::permission::{Gate, InForce, PolicyChecker, Revision, StoreDesk};
 use crate::process::{Launcher, LauncherOptions};
 use crate::sandbox::FloorStatus;
 use crate::session::{Parts, Sessions};
 use crate::store::Store;
 use crate::store::sqlite::{SqliteOptions, SqliteStore};
 use crate::tools::OwnListener;
+use derive::Surroundings;
 use places::Places;
 
 /// The server leaves so long after it was told to, whatever hangs.
@@ -97,7 +98,13 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     let clock: SharedClock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(RandomIds);
     let made = tokens::prepare(&places.data_dir, &*ids)?;
-    let auth = authenticator(config, &made, &environment)?;
+    let surroundings = Surroundings {
+        data_dir: Some(places.data_dir.clone()),
+        roots: places.roots.clone(),
+        own_tokens: tokens::known(&made)?,
+        environment: environment.clone().into(),
+    };
+    let in_force = Arc::new(InForce::new(first_revision(&loaded, &surroundings, &clock)?));
     let launcher = launch(config, &places, environment).await?;
     open_files::raise(config.limits.connections);
     let floor = launcher.floor().clone();
@@ -109,8 +116,8 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     let closing = Arc::new(store);
     let store: Arc<dyn Store> = closing.clone();
     let limits = config.limits.clone();
-    let shared = Arc::new(RwLock::new(config.clone()));
-    let (sessions, own_listener) = sessions(&loaded, &shared, &places, &store, &clock, &ids, &launcher)?;
+    let running = Capacity::new(limits.running_calls);
+    let (sessions, own_listener) = sessions(&in_force, &running, &places, &store, &clock, &ids, &launcher);
     sessions.recover().await.map_err(|error| {
         StartError::from_display("the calls of the run before could not be taken up", error)
     })?;
@@ -125,26 +132,23 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
         floor,
         own_hosts: own_hosts(listening.address.ip()),
         closing: CancellationToken::new(),
-        streams: Arc::new(Semaphore::new(limits.streams)),
-        requests: Arc::new(Semaphore::new(limits.requests)),
+        streams: Capacity::new(limits.streams),
+        requests: Capacity::new(limits.requests),
     });
     let state = ApiState {
         sessions: sessions.clone(),
         store,
-        auth: Arc::new(auth),
-        config: Arc::clone(&shared),
+        in_force: Arc::clone(&in_force),
         facts: Arc::clone(&facts),
     };
-    let serve_limits = ServeLimits {
-        connections: limits.connections,
-        head_timeout: Duration::from_millis(limits.head_timeout_ms),
-    };
+    let serve_limits =
+        ServeLimits { connections: Capacity::new(limits.connections), head_timeout: head_timeout(&in_force) };
     let (stop, abort) = (CancellationToken::new(), CancellationToken::new());
     let serving = http::serve(listening, http::router(state), serve_limits, stop.clone(), abort.clone());
     let serving = tokio::spawn(serving);
     signals.come().await;
     tracing::info!("shutting down");
-    let grace = Duration::from_millis(shared_grace(&shared));
+    let grace = Duration::from_millis(in_force.now().config.server.shutdown_grace_ms);
     let leaving = async {
         stop.cancel();
         sessions.shut_down(grace).await;
@@ -160,8 +164,23 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     Ok(())
 }
 
-fn shared_grace(config: &RwLock<Config>) -> u64 {
-    config.read().unwrap_or_else(std::sync::PoisonError::into_inner).server.shutdown_grace_ms
+/// What the server starts with.
+fn first_revision(
+    loaded: &LoadedConfig,
+    surroundings: &Surroundings,
+    clock: &SharedClock,
+) -> Result<Revision, StartError> {
+    let derived = surroundings.derive(loaded).map_err(|error| StartError(error.to_string()))?;
+    for warning in derived.policy.warnings() {
+        let line = loaded.problem(&warning.source, "").line;
+        tracing::warn!(key = %warning.source, line, rule = %warning.rule, "{}", warning.text);
+    }
+    Ok(Revision {
+        loaded_at: clock.now(),
+        source: loaded.path.clone(),
+        tokens: derived.tokens.into(),
+        ..Revision::of(loaded.config.clone(), derived.policy)
+    })
 }
 
 /// The environment, read once.
@@ -212,20 +231,6 @@ fn refuse_open_doors(config: &Config, ip: IpAddr, floor: Option<&FloorStatus>) -
     }
 }
 
-fn authenticator(
-    config: &Config,
-    made: &tokens::MadeTokens,
-    environment: &[(OsString, OsString)],
-) -> Result<Authenticator, StartError> {
-    match config.auth.mode {
-        AuthMode::None => Ok(Authenticator::open()),
-        AuthMode::Tokens => {
-            let known = tokens::known(made, &config.auth.tokens, environment)?;
-            Ok(Authenticator::by_tokens(known))
-        }
-    }
-}
-
 async fn launch(
     config: &Config,
     places: &Places,
@@ -249,41 +254,26 @@ async fn launch(
 }
 
 fn sessions(
-    loaded: &LoadedConfig,
-    config: &Arc<RwLock<Config>>,
+    in_force: &Arc<InForce>,
+    running: &Capacity,
     places: &Places,
     store: &Arc<dyn Store>,
     clock: &SharedClock,
     ids: &Arc<dyn Ids>,
     launcher: &Launcher,
-) -> Result<(Sessions, OwnListener), StartError> {
-    let own = OwnPlaces { own_paths: places.own_paths(), roots: places.roots.clone() };
-    let tools = BuiltinToolExecutor::tool_schemas();
-    let names: Vec<&str> = tools.iter().map(crate::domain::schema::ToolSchema::name).collect();
-    let policy = permission::compile(&loaded.config.permissions, &own, &names).map_err(|problems| {
-        let problems = problems.into_iter().map(|problem| loaded.problem(&problem.key, problem.message));
-        StartError(loaded.invalid(problems.collect()).to_string())
-    })?;
-    for warning in policy.warnings() {
-        let line = loaded.problem(&warning.source, "").line;
-        tracing::warn!(key = %warning.source, line, rule = %warning.rule, "{}", warning.text);
-    }
+) -> (Sessions, OwnListener) {
     let confined = launcher.floor().reason_if_missing.is_none();
-    let checker = PolicyChecker::new(policy, Some(Arc::clone(store)), places.home.clone(), confined);
-    let expiry_config = Arc::clone(config);
-    let expiry = Arc::new(move || {
-        let config = expiry_config.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Duration::from_secs(config.approvals.expire_after_s)
-    });
-    let desk = StoreDesk::new(Arc::clone(store), Arc::clone(clock), Arc::clone(ids), expiry);
+    let grants = Some(Arc::clone(store));
+    let checker = PolicyChecker::new(Arc::clone(in_force), grants, places.home.clone(), confined);
+    let desk = StoreDesk::new(Arc::clone(store), Arc::clone(clock), Arc::clone(ids));
     let checker = Arc::new(checker);
     let gate = Gate::new(checker.clone()).with_desk(Arc::new(desk.clone()));
-    let builtin =
-        BuiltinToolExecutor::new_with_config_and_permissions(Arc::clone(config), checker).behind(gate);
+    let builtin = BuiltinToolExecutor::new_with_permissions(checker).behind(gate);
     let own_listener = builtin.own_listener();
     let sessions = Sessions::new(Parts {
         store: Arc::clone(store),
-        config: Arc::clone(config),
+        in_force: Arc::clone(in_force),
+        running: running.clone(),
         clock: Arc::clone(clock),
         ids: Arc::clone(ids),
         executor: Arc::new(RoutingExecutor::new(Arc::new(builtin))),
@@ -292,7 +282,12 @@ fn sessions(
         folder: places.data_dir.join("sessions"),
         roots: places.roots.clone(),
     });
-    Ok((sessions, own_listener))
+    (sessions, own_listener)
+}
+
+fn head_timeout(in_force: &Arc<InForce>) -> Arc<dyn Fn() -> Duration + Send + Sync> {
+    let in_force = Arc::clone(in_force);
+    Arc::new(move || Duration::from_millis(in_force.now().config.limits.head_timeout_ms))
 }
 
 /// What a `Host` header may say without being configured: the loopback names, and the address.

@@ -63,12 +63,6 @@ impl Places {
         Ok(places)
     }
 
-    /// What no call gets at: the server's data, its config, and the files with the config's secrets.
-    pub(super) fn own_paths(&self) -> Vec<PathBuf> {
-        let files = self.config_file.iter().chain(&self.secrets).cloned();
-        std::iter::once(self.data_dir.clone()).chain(files).collect()
-    }
-
     /// An agent writes beneath the roots: nothing of the server's may lie there.
     fn refuse_overlap(&self) -> Result<(), StartError> {
         let own = [

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::{Config, source};
+use super::{Config, file, source};
 use crate::domain::arguments::parse_unambiguous;
 
 /// Variables that are the command line client's, not the server's.
@@ -124,12 +124,8 @@ pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<LoadedConfig, 
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {
-    let unreadable = |reason: String| ConfigError::Unreadable { path: path.to_path_buf(), reason };
-    let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if size > FILE_MAX {
-        return Err(unreadable(format!("it has {size} bytes, at most {FILE_MAX} are read")));
-    }
-    std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))
+    let unreadable = |reason| ConfigError::Unreadable { path: path.to_path_buf(), reason };
+    file::read(path, FILE_MAX).map_err(unreadable)
 }
 
 fn typed(value: &Value, text: Option<&str>) -> Result<Config, ConfigProblem> {

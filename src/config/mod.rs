@@ -1,23 +1,28 @@
 //! The configuration: one value, swapped as a whole, read where it is needed.
 
 mod auth;
+mod capacity;
+mod file;
 mod limits;
 mod load;
 mod network;
 mod permissions;
 mod server;
 mod source;
+mod tokens;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 pub use auth::{AuthConfig, AuthMode, Role, TokenConfig};
+pub use capacity::{Capacity, Place};
 pub use limits::LimitsConfig;
 pub use load::{ConfigError, ConfigProblem, LoadedConfig, Overrides, load};
 pub use network::{BODY_BYTES_MAX, NetworkConfig, PrivateHost, ProxyConfig, ProxyUrl, TIMEOUT_MS_MAX};
 pub use permissions::{ApprovalsConfig, MaxMode, PermissionsConfig, RuleTest, Verdict};
 pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig};
+pub use tokens::{KnownToken, known_tokens};
 
 /// All of it. Every key has a default; unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

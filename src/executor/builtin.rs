@@ -18,7 +18,7 @@ use crate::permission::{
     Gate, NothingToPreview, PermissionChecker, PermittedCall, Preview, Previewer, ReadOnlyInside,
     ResolvedCall, Scope,
 };
-use crate::tools::{self, GuideBuildContext, OwnListener, Tool, ToolGuide};
+use crate::tools::{self, GuideBuildContext, OwnListener, Tool, ToolConfig, ToolGuide};
 use crate::workspace::Workspace;
 
 /// Runs the built-in tools, and those that are registered beside them, behind its gate.
@@ -48,17 +48,13 @@ impl BuiltinToolExecutor {
     }
 
     /// All built-in tools reading the live config, behind a checker; nobody can be asked.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a shared handle is handed over, as to every constructor"
-    )]
     pub fn new_with_config_and_permissions(
         config: Arc<RwLock<Config>>,
         permission_checker: Arc<dyn PermissionChecker>,
     ) -> Self {
         let registry = ToolRegistry::new();
         let own_listener = OwnListener::default();
-        for built_in in tools::built_in(&config, &own_listener) {
+        for built_in in tools::built_in(&ToolConfig::new(config), &own_listener) {
             if let Err(error) = registry.register(built_in.tool, built_in.guide) {
                 // The list is fixed at compile time and a test registers all of it.
                 tracing::error!(%error, "a built-in tool could not be registered");

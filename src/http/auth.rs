@@ -1,7 +1,5 @@
 //! Who calls: bearer tokens, compared by hash in constant time.
 
-use std::sync::Arc;
-
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -9,47 +7,26 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::error::ApiError;
+use super::snapshot::snapshot;
 use super::state::ApiState;
+use crate::config::{AuthMode, KnownToken};
 use crate::session::{Principal, Role, Sessions};
 
-/// A token that the server knows by its hash.
-#[derive(Clone)]
-pub struct KnownToken {
-    /// SHA-256 of the token.
-    pub sha256: [u8; 32],
-    /// Whose it is.
-    pub principal: Principal,
-}
-
-/// Tells who the holder of a token is.
-#[derive(Clone)]
-pub struct Authenticator {
-    tokens: Option<Arc<[KnownToken]>>,
-}
-
-impl Authenticator {
-    /// By tokens.
-    pub fn by_tokens(tokens: Vec<KnownToken>) -> Self {
-        Self { tokens: Some(tokens.into()) }
-    }
-
-    /// Everyone who reaches the listener is an operator: for loopback alone.
-    pub fn open() -> Self {
-        Self { tokens: None }
-    }
-
-    /// The holder of a token; every known one is compared, so that time tells nothing.
-    async fn principal(&self, token: &str, sessions: &Sessions) -> Option<Principal> {
-        let presented: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let mut found = None;
-        for known in self.tokens.iter().flat_map(|tokens| tokens.iter()) {
-            if bool::from(known.sha256.ct_eq(&presented)) {
-                found = Some(known.principal.clone());
-            }
+/// The holder of a token; every known one is compared, so that time tells nothing.
+async fn holder(known: &[KnownToken], token: &str, sessions: &Sessions) -> Option<Principal> {
+    let presented: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+    let mut found = None;
+    for known in known {
+        if bool::from(known.sha256.ct_eq(&presented)) {
+            found = Some(known);
         }
-        match found {
-            Some(principal) => Some(principal),
-            None => sessions.by_session_token(token).await,
+    }
+    match found {
+        Some(known) => Some(Principal::from(known)),
+        None => {
+            // A session's own token goes with the token that made the session.
+            let principal = sessions.by_session_token(token).await?;
+            known.iter().any(|known| known.name == principal.name).then_some(principal)
         }
     }
 }
@@ -64,7 +41,8 @@ impl FromRequestParts<ApiState> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        if state.auth.tokens.is_none() {
+        let revision = snapshot(&parts.extensions, state);
+        if revision.config.auth.mode == AuthMode::None {
             return Ok(Self(Principal::new("local", Role::Operator)));
         }
         let missing = || {
@@ -79,7 +57,7 @@ impl FromRequestParts<ApiState> for Caller {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
             _ => return Err(missing()),
         };
-        let principal = state.auth.principal(token, &state.sessions).await.ok_or_else(|| {
+        let principal = holder(&revision.tokens, token, &state.sessions).await.ok_or_else(|| {
             ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", "this token is not known")
         })?;
         check_reach(parts, state, &principal).await?;

@@ -1,6 +1,5 @@
 //! Request bodies: bounded in size and time, JSON read with the place of what is wrong.
 
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::body::{Bytes, to_bytes};
@@ -9,6 +8,7 @@ use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
+use super::snapshot::snapshot;
 use super::state::ApiState;
 
 /// The most bytes of a body.
@@ -58,7 +58,7 @@ async fn read(request: Request, state: &ApiState, max: usize) -> Result<Bytes, A
     if length.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > max as u64) {
         return Err(too_large(max));
     }
-    let timeout = state.config.read().unwrap_or_else(PoisonError::into_inner).limits.body_timeout_ms;
+    let timeout = snapshot(request.extensions(), state).config.limits.body_timeout_ms;
     let reading = to_bytes(request.into_body(), max);
     let bytes = tokio::time::timeout(Duration::from_millis(timeout), reading).await.map_err(|_| {
         let detail = format!("the body did not arrive within {timeout} ms");

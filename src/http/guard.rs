@@ -1,7 +1,6 @@
 //! What every request passes first: Host and Origin, the bound on requests, an id, a last resort.
 
 use std::any::Any;
-use std::sync::{Arc, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
@@ -10,21 +9,25 @@ use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 
 use super::error::{ApiError, Problem};
+use super::snapshot::Snapshot;
 use super::state::ApiState;
+use crate::permission::Revision;
 
 /// Routes that are answered whatever the `Host`: probes come with the pod's address.
 const PROBES: &[&str] = &["/healthz", "/readyz", "/metrics"];
 
 /// Gives a request its id, holds it against the guards, and writes out problems.
-pub(super) async fn guard(State(state): State<ApiState>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(state): State<ApiState>, mut request: Request, next: Next) -> Response {
+    let revision = state.in_force.now();
     let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
     let span =
         tracing::info_span!("request", %request_id, method = %request.method(), path = request.uri().path());
     let response = async {
-        if let Err(error) = admit(&state, &request) {
+        if let Err(error) = admit(&state, &revision, &request) {
             return error.into_response();
         }
-        let Ok(_permit) = Arc::clone(&state.facts.requests).try_acquire_owned() else {
+        request.extensions_mut().insert(Snapshot(revision));
+        let Some(_place) = state.facts.requests.try_enter() else {
             let detail = "the server has as many requests as it takes; try again";
             return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail)
                 .retry_after(1)
@@ -61,7 +64,7 @@ fn finish(mut response: Response, request_id: &str) -> Response {
 }
 
 /// A foreign `Host` is a rebinding page's, a foreign `Origin` a browser's: neither is answered.
-fn admit(state: &ApiState, request: &Request) -> Result<(), ApiError> {
+fn admit(state: &ApiState, revision: &Revision, request: &Request) -> Result<(), ApiError> {
     if PROBES.contains(&request.uri().path()) {
         return Ok(());
     }
@@ -69,8 +72,8 @@ fn admit(state: &ApiState, request: &Request) -> Result<(), ApiError> {
     let Some(host) = host_of(request) else {
         return Err(ApiError::bad_request("host_required", "send one Host header (RFC 9110, section 7.2)"));
     };
-    let config = state.config.read().unwrap_or_else(PoisonError::into_inner);
-    let own = state.facts.own_hosts.iter().chain(&config.server.allowed_hosts);
+    let server = &revision.config.server;
+    let own = state.facts.own_hosts.iter().chain(&server.allowed_hosts);
     let is_foreign = |host: &str| !own.clone().any(|allowed| names(host, allowed));
     // RFC 9112, section 3.2.2: a request may name its host in the target too, and that one wins.
     if is_foreign(&host) || request.uri().authority().is_some_and(|target| is_foreign(target.as_str())) {
@@ -81,7 +84,7 @@ fn admit(state: &ApiState, request: &Request) -> Result<(), ApiError> {
     let origin = origin.to_str().unwrap_or_default();
     let its_host = origin.split_once("://").map(|(_, rest)| rest);
     let same = its_host.is_some_and(|its| its.eq_ignore_ascii_case(&host));
-    let listed = config.server.allowed_origins.iter().any(|allowed| allowed == origin);
+    let listed = server.allowed_origins.iter().any(|allowed| allowed == origin);
     if origins.next().is_some() || !(same || listed) {
         return refuse("origin_not_allowed", "this Origin may not call; add it to server.allowed_origins");
     }

@@ -11,10 +11,10 @@ mod params;
 mod router;
 mod routes;
 mod serve;
+mod snapshot;
 mod sse;
 mod state;
 
-pub use auth::{Authenticator, KnownToken};
 pub use router::router;
 pub use serve::{Listening, ServeLimits, serve};
 pub use state::{ApiState, Facts};

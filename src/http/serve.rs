@@ -8,9 +8,10 @@ use axum::Router;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::config::Capacity;
 
 /// The most bytes of a request's head; more are answered with 431.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -25,12 +26,12 @@ pub struct Listening {
 }
 
 /// Bounds on connections.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub struct ServeLimits {
     /// Connections at once; further ones wait in the kernel's queue.
-    pub connections: usize,
-    /// How long a request's head may take.
-    pub head_timeout: Duration,
+    pub connections: Capacity,
+    /// How long a request's head may take: asked for each connection when it comes.
+    pub head_timeout: Arc<dyn Fn() -> Duration + Send + Sync>,
 }
 
 impl Listening {
@@ -50,12 +51,11 @@ pub async fn serve(
     stop: CancellationToken,
     abort: CancellationToken,
 ) {
-    let connections = Arc::new(Semaphore::new(limits.connections));
     let tasks = TaskTracker::new();
     loop {
-        let permit = tokio::select! {
+        let place = tokio::select! {
             () = stop.cancelled() => break,
-            permit = Arc::clone(&connections).acquire_owned() => permit,
+            place = limits.connections.enter() => place,
         };
         let stream = tokio::select! {
             () = stop.cancelled() => break,
@@ -69,10 +69,11 @@ pub async fn serve(
                 }
             },
         };
-        let connection = connection(stream, router.clone(), limits, stop.clone(), abort.clone());
+        let connection =
+            connection(stream, router.clone(), (limits.head_timeout)(), stop.clone(), abort.clone());
         tasks.spawn(async move {
             connection.await;
-            drop(permit);
+            drop(place);
         });
     }
     drop(listening);
@@ -83,7 +84,7 @@ pub async fn serve(
 async fn connection(
     stream: TcpStream,
     router: Router,
-    limits: ServeLimits,
+    head_timeout: Duration,
     stop: CancellationToken,
     abort: CancellationToken,
 ) {
@@ -92,7 +93,7 @@ async fn connection(
     let mut builder = hyper::server::conn::http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_timeout)
+        .header_read_timeout(head_timeout)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)
         .half_close(false);

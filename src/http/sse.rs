@@ -8,11 +8,13 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::error::ApiError;
 use super::state::ApiState;
+use crate::config::Place;
+use crate::permission::InForce;
 use crate::store::{EventPage, EventQuery, Store, StoreError};
 
 /// How many events, and how many of their bytes, a stream reads at once: what a slow reader holds in
@@ -56,33 +58,25 @@ pub(super) fn wants_json(headers: &HeaderMap) -> bool {
 }
 
 /// A place among the streams, or the refusal.
-pub(super) fn stream_permit(state: &ApiState) -> Result<OwnedSemaphorePermit, ApiError> {
-    Arc::clone(&state.facts.streams).try_acquire_owned().map_err(|_| {
+pub(super) fn stream_permit(state: &ApiState) -> Result<Place, ApiError> {
+    state.facts.streams.try_enter().ok_or_else(|| {
         let detail = "the server has as many event streams as it takes; try again";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_streams", detail).retry_after(5)
     })
 }
 
 /// Streams what a query finds, from the log, until it ends.
-pub(super) fn respond(
-    state: &ApiState,
-    permit: OwnedSemaphorePermit,
-    query: EventQuery,
-    until: Until,
-) -> Response {
-    let config = state.config.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let heartbeat = Duration::from_millis(config.events.heartbeat_ms);
-    drop(config);
+pub(super) fn respond(state: &ApiState, place: Place, query: EventQuery, until: Until) -> Response {
     let follower = Follower {
         store: Arc::clone(&state.store),
         latest: state.store.latest(query.session_id.as_deref()),
         query: EventQuery { limit: PAGE, bytes: PAGE_BYTES, ..query },
         until,
-        heartbeat,
+        in_force: Arc::clone(&state.in_force),
         closing: state.facts.closing.clone(),
         greeted: false,
         over: false,
-        _permit: permit,
+        _place: place,
     };
     let chunks = stream::unfold(follower, |mut follower| async move {
         let chunk = follower.next().await?;
@@ -102,11 +96,11 @@ struct Follower {
     latest: watch::Receiver<u64>,
     query: EventQuery,
     until: Until,
-    heartbeat: Duration,
+    in_force: Arc<InForce>,
     closing: CancellationToken,
     greeted: bool,
     over: bool,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Follower {
@@ -139,10 +133,11 @@ impl Follower {
             if self.has_ended().await {
                 return None;
             }
+            let heartbeat = Duration::from_millis(self.in_force.now().config.events.heartbeat_ms);
             tokio::select! {
                 () = self.closing.cancelled() => return None,
                 changed = self.latest.changed() => changed.ok()?,
-                () = tokio::time::sleep(self.heartbeat) => return Some(Bytes::from_static(b": keep-alive\n\n")),
+                () = tokio::time::sleep(heartbeat) => return Some(Bytes::from_static(b": keep-alive\n\n")),
             }
         }
     }

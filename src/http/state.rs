@@ -1,13 +1,12 @@
 //! What handlers take their parts from: handles, no logic.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use axum::extract::FromRef;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::auth::Authenticator;
-use crate::config::Config;
+use crate::config::Capacity;
+use crate::permission::InForce;
 use crate::sandbox::FloorStatus;
 use crate::session::Sessions;
 use crate::store::Store;
@@ -19,10 +18,8 @@ pub struct ApiState {
     pub sessions: Sessions,
     /// The log that streams read.
     pub store: Arc<dyn Store>,
-    /// Who may call.
-    pub auth: Arc<Authenticator>,
-    /// The live config.
-    pub config: Arc<RwLock<Config>>,
+    /// Config, rules and tokens in force; a request takes one [`super::snapshot`] of it.
+    pub in_force: Arc<InForce>,
     /// What does not change while the server runs.
     pub facts: Arc<Facts>,
 }
@@ -37,9 +34,9 @@ pub struct Facts {
     /// Cancelled when streams are to end.
     pub closing: CancellationToken,
     /// Streams and long polls at once.
-    pub streams: Arc<Semaphore>,
+    pub streams: Capacity,
     /// Requests at once.
-    pub requests: Arc<Semaphore>,
+    pub requests: Capacity,
 }
 
 impl FromRef<ApiState> for Sessions {
@@ -54,9 +51,9 @@ impl FromRef<ApiState> for Arc<dyn Store> {
     }
 }
 
-impl FromRef<ApiState> for Arc<RwLock<Config>> {
+impl FromRef<ApiState> for Arc<InForce> {
     fn from_ref(state: &ApiState) -> Self {
-        Arc::clone(&state.config)
+        Arc::clone(&state.in_force)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The desk over the store: one open approval per call, each allow spent once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -18,22 +17,18 @@ use crate::store::{ApprovalStep, CallPatch, CallStep, Store, StoreError};
 /// Statuses in which a call can come to wait for an approval, or start.
 const NOT_STARTED: &[CallStatus] = &[CallStatus::Queued, CallStatus::AwaitingApproval];
 
-/// Tells how long an approval waits before it is denied by itself; asked anew for each.
-pub type Expiry = Arc<dyn Fn() -> Duration + Send + Sync>;
-
 /// Approvals in the store.
 #[derive(Clone)]
 pub struct StoreDesk {
     store: Arc<dyn Store>,
     clock: SharedClock,
     ids: Arc<dyn Ids>,
-    expiry: Expiry,
 }
 
 impl StoreDesk {
-    /// A desk whose approvals wait as long as `expiry` says.
-    pub fn new(store: Arc<dyn Store>, clock: SharedClock, ids: Arc<dyn Ids>, expiry: Expiry) -> Self {
-        Self { store, clock, ids, expiry }
+    /// A desk over a store. An approval waits as long as the config that its call goes by says.
+    pub fn new(store: Arc<dyn Store>, clock: SharedClock, ids: Arc<dyn Ids>) -> Self {
+        Self { store, clock, ids }
     }
 
     /// Opens an approval for an ask, in the place of `old` where one stood.
@@ -89,7 +84,9 @@ impl StoreDesk {
 
     fn approval(&self, session_id: &str, scope: &Scope, ask: &Ask) -> Approval {
         let now = self.clock.now();
-        let waits = i64::try_from((self.expiry)().as_millis()).unwrap_or(i64::MAX);
+        let approvals = scope.revision.as_ref().map(|revision| revision.config.approvals.clone());
+        let waits_s = approvals.unwrap_or_default().expire_after_s;
+        let waits = i64::try_from(waits_s).unwrap_or(i64::MAX).saturating_mul(1_000);
         let expires = now.as_millisecond().saturating_add(waits);
         Approval {
             approval_id: self.ids.make("apr"),

@@ -1,7 +1,7 @@
 //! The checker over configured rules and stored grants: makes the policy's subject of a call.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -13,6 +13,7 @@ use super::located;
 use super::offer::offers_for;
 use super::petition::Petition;
 use super::policy::{self, Circumstances, Policy, RuleSet, SourcedRule};
+use super::revision::InForce;
 use super::rule::Rule;
 use super::scope::Scope;
 use super::shell;
@@ -98,32 +99,30 @@ fn broken_example(failure: &TestFailure) -> RuleProblem {
 
 /// Judges by the rules in force and by what people granted.
 pub struct PolicyChecker {
-    policy: RwLock<Arc<Policy>>,
+    in_force: Arc<InForce>,
     grants: Option<Arc<dyn Store>>,
     home: Option<PathBuf>,
     confined: bool,
 }
 
 impl PolicyChecker {
-    /// Over a policy; grants come from the store, where there is one. `confined` says that programs
-    /// run on a floor or in a sandbox.
+    /// Over what is in force; grants come from the store, where there is one. `confined` says that
+    /// programs run on a floor or in a sandbox.
     pub fn new(
-        policy: Policy,
+        in_force: Arc<InForce>,
         grants: Option<Arc<dyn Store>>,
         home: Option<PathBuf>,
         confined: bool,
     ) -> Self {
-        Self { policy: RwLock::new(Arc::new(policy)), grants, home, confined }
+        Self { in_force, grants, home, confined }
     }
 
-    /// Puts another policy in force, for every call that is judged from now on.
-    pub fn replace(&self, policy: Policy) {
-        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
-    }
-
-    /// The policy in force.
-    pub fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.policy.read().unwrap_or_else(PoisonError::into_inner))
+    /// The policy of the revision that the call goes by; the one in force now for a call without.
+    fn policy(&self, request: &PermissionRequest<'_>) -> Arc<Policy> {
+        match request.scope.and_then(|scope| scope.revision.as_ref()) {
+            Some(revision) => Arc::clone(&revision.policy),
+            None => Arc::clone(&self.in_force.now().policy),
+        }
     }
 
     fn place(&self, request: &PermissionRequest<'_>) -> Place {
@@ -168,7 +167,7 @@ impl PolicyChecker {
 
     /// Judges; grants are read only where they could matter.
     async fn judge(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
-        let policy = self.policy();
+        let policy = self.policy(request);
         let subject = self.subject(request)?;
         let verdict = policy.judge(&subject, &self.circumstances(request, &[]));
         if let Some(petition) = request.call.petition() {
@@ -214,7 +213,7 @@ impl PolicyChecker {
             Decision::Deny => verdict,
         };
         if verdict.decision != Decision::Deny {
-            let refusal = petition.refusal(&self.policy(), &self.place(request), self.confined);
+            let refusal = petition.refusal(&self.policy(request), &self.place(request), self.confined);
             refusal.map_or(Ok(()), |refusal| Err(PermissionError::Unfit(refusal)))?;
         }
         self.answer(subject, verdict)
@@ -253,7 +252,7 @@ impl PolicyChecker {
 #[async_trait]
 impl PermissionChecker for PolicyChecker {
     fn requires_forced_confirmation(&self, request: &PermissionRequest<'_>) -> bool {
-        let forced = |subject| self.policy().requires_forced_confirmation(&subject).is_some();
+        let forced = |subject| self.policy(request).requires_forced_confirmation(&subject).is_some();
         // What has no subject is refused by the check that comes next.
         self.subject(request).is_ok_and(forced)
     }
@@ -275,7 +274,7 @@ impl PermissionChecker for PolicyChecker {
     }
 
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden {
-        let (policy, place) = (self.policy(), self.place(request));
+        let (policy, place) = (self.policy(request), self.place(request));
         Hidden::by(move |path| policy.hides(path, &place))
     }
 }

@@ -22,6 +22,7 @@ mod petition;
 pub mod policy;
 mod programs;
 mod protected;
+mod revision;
 pub mod rule;
 mod rule_list;
 mod scan;
@@ -30,7 +31,7 @@ pub mod shell;
 pub mod subject;
 pub mod verdict;
 
-pub use approvals::{Expiry, StoreDesk};
+pub use approvals::StoreDesk;
 pub use call::{NothingToPreview, Preview, Previewer, ResolvedCall, Touch};
 pub use checker::{
     AllowAll, Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
@@ -40,4 +41,5 @@ pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
 pub use desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, ProxyError, Standing, Start};
 pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
 pub use petition::Petition;
+pub use revision::{ConfigStatus, InForce, Problem, Revision};
 pub use scope::{Admission, Artifact, Scope, TodoList, WorkingDirectory};

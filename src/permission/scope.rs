@@ -1,4 +1,4 @@
-//! Where a call works and with what: fixed when the call is accepted.
+//! Where a call works and with what: fixed when the call is accepted, but for the rules: fixed when it starts.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
+use super::revision::Revision;
 use crate::domain::call::Call;
 use crate::domain::clock::Timestamp;
 use crate::domain::identity::CallKey;
@@ -46,6 +47,9 @@ pub struct Scope {
     pub todos: Option<Arc<dyn TodoList>>,
     /// The call's record; none for calls that a library user makes by hand.
     pub admission: Option<Arc<dyn Admission>>,
+    /// What is in force for the call: it is judged and run by this one revision. None for calls that a
+    /// library user makes by hand.
+    pub revision: Option<Arc<Revision>>,
     /// Cancelled when the call is.
     pub cancel: CancellationToken,
 }
@@ -102,6 +106,7 @@ impl Scope {
             artifact: None,
             todos: None,
             admission: None,
+            revision: None,
             cancel: CancellationToken::new(),
         }
     }

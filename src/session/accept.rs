@@ -260,7 +260,7 @@ impl Sessions {
         }
         let key = CallKey::new(turn, call.id.clone())?;
         let fingerprint = call.fingerprint();
-        let open_max = self.config(|config| config.limits.open_calls_per_session);
+        let open_max = self.revision().config.limits.open_calls_per_session;
         let live_call = match live.reserve(&key, &fingerprint, open_max)? {
             Reserved::Joined(open) => return Ok(Tried::Ready(Preparing::Joined(key, open))),
             Reserved::Contested(other) => return Ok(Tried::Contested(other)),

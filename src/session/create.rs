@@ -10,11 +10,13 @@ use super::error::SessionError;
 use super::live::LiveSession;
 use super::principal::Principal;
 use super::service::Sessions;
+use crate::config::{Config, PermissionsConfig};
 use crate::domain::arguments::unambiguous_texts;
 use crate::domain::digest::Digest;
 use crate::domain::identity::check_session_id;
 use crate::domain::session::{PermissionMode, RuntimeFlags, Session, SessionStatus, SessionTool};
 use crate::executor::check_session_tools;
+use crate::permission::Revision;
 use crate::store::{Created, SessionRecord};
 
 /// Bounds on labels: how many, and how long a name or a value may be, in bytes.
@@ -90,16 +92,25 @@ impl Sessions {
         if principal.only_session.is_some() {
             return Err(SessionError::forbidden("forbidden", "a session's own token cannot make sessions"));
         }
-        self.check(principal, &request)?;
+        let revision = self.revision();
+        let config = &*revision.config;
+        self.check(config, principal, &request)?;
         let fingerprint = fingerprint(&request)?;
         let id = request.session_id.clone().unwrap_or_else(|| self.0.parts.ids.make("ses"));
         let _one_at_a_time = self.0.making.lock().await;
         if let Some(record) = self.store().session(&id).await? {
             return existing(principal, record, &fingerprint);
         }
-        self.check_quota(principal).await?;
+        self.check_quota(config, principal).await?;
         let (workspace, root) = self.place(principal, &request, &id).await?;
-        let record = self.new_record(principal, request, &id, &workspace, &root, fingerprint)?;
+        let record = self.new_record(
+            config.permissions.mode,
+            principal,
+            request,
+            &id,
+            (&workspace, &root),
+            fingerprint,
+        )?;
         let folder = self.0.parts.folder.join(&id);
         make_folder(&folder.join("output"))
             .map_err(|error| SessionError::Internal(format!("the session's folder: {error}")))?;
@@ -116,7 +127,12 @@ impl Sessions {
         }
     }
 
-    fn check(&self, principal: &Principal, request: &NewSession) -> Result<(), SessionError> {
+    fn check(
+        &self,
+        config: &Config,
+        principal: &Principal,
+        request: &NewSession,
+    ) -> Result<(), SessionError> {
         if let Some(id) = &request.session_id {
             check_session_id(id)?;
         }
@@ -132,34 +148,11 @@ impl Sessions {
         }
         check_session_tools(&request.tools, &*self.0.parts.executor)
             .map_err(|error| SessionError::invalid(format!("/tools/{}", error.index), error.message))?;
-        self.check_flags(principal, &request.runtime)
+        check_flags(&config.permissions, principal, &request.runtime)
     }
 
-    /// An agent may set only what narrows, and nobody more than the config admits.
-    fn check_flags(&self, principal: &Principal, patch: &RuntimePatch) -> Result<(), SessionError> {
-        let begins = self.config(|config| config.permissions.mode);
-        let widens = patch.bypass_permissions == Some(true)
-            || patch.permission_mode.is_some_and(|mode| !mode.is_within(begins));
-        if widens && !principal.is_operator() {
-            return Err(SessionError::forbidden(
-                "operator_required",
-                "this widens what may run beyond permissions.mode: only an operator sets it",
-            ));
-        }
-        let bound = self.config(|config| config.permissions.max_mode);
-        let mode_fits = patch.permission_mode.is_none_or(|mode| bound.admits(mode));
-        if !mode_fits || (patch.bypass_permissions == Some(true) && !bound.admits_bypass()) {
-            return Err(SessionError::forbidden(
-                "exceeds_max_mode",
-                "this is wider than permissions.max_mode",
-            ));
-        }
-        Ok(())
-    }
-
-    async fn check_quota(&self, principal: &Principal) -> Result<(), SessionError> {
-        let bound = self.config(|config| config.limits.sessions_per_token);
-        let bound = principal.max_sessions.unwrap_or(bound);
+    async fn check_quota(&self, config: &Config, principal: &Principal) -> Result<(), SessionError> {
+        let bound = principal.max_sessions.unwrap_or(config.limits.sessions_per_token);
         let active = self.store().active_sessions().await?;
         let owned = active.iter().filter(|record| record.owner == principal.name).count();
         if owned >= bound {
@@ -212,14 +205,13 @@ impl Sessions {
 
     fn new_record(
         &self,
+        mode: PermissionMode,
         principal: &Principal,
         request: NewSession,
         id: &str,
-        workspace: &Path,
-        root: &Path,
+        (workspace, root): (&Path, &Path),
         fingerprint: Digest,
     ) -> Result<SessionRecord, SessionError> {
-        let mode = self.config(|config| config.permissions.mode);
         let mut runtime = RuntimeFlags { permission_mode: mode, ..RuntimeFlags::default() };
         request.runtime.apply(&mut runtime);
         let secret = self.0.parts.ids.secret().map_err(|error| SessionError::Internal(error.to_string()))?;
@@ -248,8 +240,8 @@ impl Sessions {
     }
 
     /// The flags in force, read anew; what changed is told.
-    pub(super) async fn flags(&self, live: &LiveSession) -> RuntimeFlags {
-        let reading = live.runtime.read(self.config(|config| config.permissions.max_mode));
+    pub(super) async fn flags(&self, live: &LiveSession, revision: &Revision) -> RuntimeFlags {
+        let reading = live.runtime.read(revision.config.permissions.max_mode);
         if reading.news {
             let told = self.store().set_runtime(live.id(), reading.flags.clone(), reading.problem).await;
             if let Err(error) = told {
@@ -276,14 +268,15 @@ impl Sessions {
         patch: &RuntimePatch,
     ) -> Result<RuntimeFlags, SessionError> {
         let live = self.active(principal, session_id).await?;
-        self.check_flags(principal, patch)?;
+        let revision = self.revision();
+        check_flags(&revision.config.permissions, principal, patch)?;
         let patched = |flags: &mut RuntimeFlags| {
             patch.apply(flags);
             true
         };
         // What was changed by hand before is told first.
-        let flags = self.flags(&live).await;
-        let Some(flags) = self.write_flags(&live, patched)? else { return Ok(flags) };
+        let flags = self.flags(&live, &revision).await;
+        let Some(flags) = self.write_flags(&live, &revision, patched)? else { return Ok(flags) };
         self.store().set_runtime(session_id, flags.clone(), None).await?;
         Ok(flags)
     }
@@ -293,12 +286,34 @@ impl Sessions {
     pub(super) fn write_flags(
         &self,
         live: &LiveSession,
+        revision: &Revision,
         change: impl FnOnce(&mut RuntimeFlags) -> bool,
     ) -> Result<Option<RuntimeFlags>, SessionError> {
-        let bound = self.config(|config| config.permissions.max_mode);
-        let changed = live.runtime.change(bound, change);
+        let changed = live.runtime.change(revision.config.permissions.max_mode, change);
         changed.map_err(|error| SessionError::Internal(format!("runtime.json: {error}")))
     }
+}
+
+/// An agent may set only what narrows, and nobody more than the config admits.
+fn check_flags(
+    permissions: &PermissionsConfig,
+    principal: &Principal,
+    patch: &RuntimePatch,
+) -> Result<(), SessionError> {
+    let widens = patch.bypass_permissions == Some(true)
+        || patch.permission_mode.is_some_and(|mode| !mode.is_within(permissions.mode));
+    if widens && !principal.is_operator() {
+        return Err(SessionError::forbidden(
+            "operator_required",
+            "this widens what may run beyond permissions.mode: only an operator sets it",
+        ));
+    }
+    let bound = permissions.max_mode;
+    let mode_fits = patch.permission_mode.is_none_or(|mode| bound.admits(mode));
+    if !mode_fits || (patch.bypass_permissions == Some(true) && !bound.admits_bypass()) {
+        return Err(SessionError::forbidden("exceeds_max_mode", "this is wider than permissions.max_mode"));
+    }
+    Ok(())
 }
 
 fn existing(

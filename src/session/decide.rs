@@ -110,11 +110,14 @@ impl Sessions {
         let call =
             self.store().call(live.id(), &approval.call).await?.ok_or(SessionError::NotFound("call"))?;
         let resolved = resolve_edited(live, &call, request)?;
+        // The config in force now, which may be another one than when it was asked.
+        let revision = self.revision();
+        let flags = self.flags(live, &revision).await;
         let scope = Arc::new(Scope {
             directory: judged_directory(approval, live),
+            revision: Some(revision),
             ..self.scope(live, live_call, &call)
         });
-        let flags = self.flags(live).await;
         let (event_tx, _closed) = tokio::sync::mpsc::channel(1);
         let ctx = ToolExecutionContext::for_dispatch(
             live.id(),

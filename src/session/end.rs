@@ -140,18 +140,11 @@ impl Sessions {
         self.0.tasks.close();
         // Nothing new is accepted from here on; what runs gets its grace.
         self.0.draining.cancel();
-        let _ = tokio::time::timeout(grace, self.nothing_runs()).await;
+        let _ = tokio::time::timeout(grace, self.0.parts.running.emptied()).await;
         self.0.stopping.cancel();
         for live in self.live_map().values() {
             live.cancel_running();
         }
         self.0.tasks.wait().await;
-    }
-
-    async fn nothing_runs(&self) {
-        let all = self.0.running_max;
-        if let Ok(permits) = self.0.running.acquire_many(all).await {
-            drop(permits);
-        }
     }
 }

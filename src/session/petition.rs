@@ -89,8 +89,9 @@ impl Sessions {
     /// before it is told: then the next start tells it.
     async fn leave_plan(&self, run: &Run) -> Result<bool, SessionError> {
         // What was changed by hand before is told first.
-        self.flags(&run.live).await;
-        let Some(flags) = self.write_flags(&run.live, leave_plan)? else { return Ok(true) };
+        let revision = self.revision();
+        self.flags(&run.live, &revision).await;
+        let Some(flags) = self.write_flags(&run.live, &revision, leave_plan)? else { return Ok(true) };
         let tell = || self.store().set_runtime(run.live.id(), flags.clone(), None);
         match self.persistently(run, tell).await {
             None => Ok(false),

@@ -1,5 +1,6 @@
 //! Who calls, and what that one may reach.
 
+use crate::config::KnownToken;
 pub use crate::config::Role;
 use crate::store::SessionRecord;
 
@@ -16,6 +17,16 @@ pub struct Principal {
     pub workspaces: Vec<String>,
     /// The most active sessions, where the token has a bound of its own.
     pub max_sessions: Option<usize>,
+}
+
+impl From<&KnownToken> for Principal {
+    fn from(token: &KnownToken) -> Self {
+        Self {
+            workspaces: token.workspaces.clone(),
+            max_sessions: token.max_sessions,
+            ..Self::new(&token.name, token.role)
+        }
+    }
 }
 
 impl Principal {

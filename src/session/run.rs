@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use percent_encoding::AsciiSet;
-use tokio::sync::{SemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 
 use super::admission::Admission;
 use super::finish::{Ending, abandon, close};
 use super::live::{LiveCall, LiveSession};
 use super::pump::{AHEAD_MAX, pump};
 use super::service::Sessions;
+use crate::config::Place;
 use crate::domain::approval::{Approval, ApprovalStatus, Scope as GrantScope};
 use crate::domain::call::{Call, CallStatus, ToolCall};
 use crate::domain::clock::Timestamp;
@@ -108,6 +109,7 @@ impl Sessions {
             }),
             todos: Some(live.todos.clone()),
             admission: None,
+            revision: None,
             cancel: live_call.cancel.child_token(),
         }
     }
@@ -201,10 +203,10 @@ impl Sessions {
 
     /// Executes once: to an end, or to a pause.
     async fn execute(&self, run: &mut Run) -> Left {
-        let Some(permit) = self.turn(run).await else { return Left::Done };
+        let Some(place) = self.turn(run).await else { return Left::Done };
         let started_at = self.0.parts.clock.now();
         let outcome = self.dispatch_told(run).await;
-        drop(permit);
+        drop(place);
         if run.admission.is_refused().await {
             abandon(run);
             return Left::Done;
@@ -235,12 +237,12 @@ impl Sessions {
     }
 
     /// Waits for a place among the calls that run at once; none when the call is not to run.
-    async fn turn(&self, run: &Run) -> Option<SemaphorePermit<'_>> {
+    async fn turn(&self, run: &Run) -> Option<Place> {
         if run.live_call.cancel.is_cancelled() || self.0.stopping.is_cancelled() {
             return None;
         }
-        if let Ok(permit) = self.0.running.try_acquire() {
-            return Some(permit);
+        if let Some(place) = self.0.parts.running.try_enter() {
+            return Some(place);
         }
         if run.admission.admit().await.is_err() {
             abandon(run);
@@ -250,7 +252,7 @@ impl Sessions {
             biased;
             () = run.live_call.cancel.cancelled() => None,
             () = self.0.stopping.cancelled() => None,
-            permit = self.0.running.acquire() => permit.ok(),
+            place = self.0.parts.running.enter() => Some(place),
         }
     }
 
@@ -288,9 +290,13 @@ impl Sessions {
         tokio::join!(dispatched, run.admission.tell_running(run.live.id())).0
     }
 
-    /// Goes through the chain: flags read anew, the gate, the tool; its events reach the log first.
+    /// Goes through the chain: config and flags taken anew, the gate, the tool; its events reach the log
+    /// first.
     async fn dispatch(&self, run: &Run) -> Result<ToolOutcome, ToolError> {
-        let flags = self.flags(&run.live).await;
+        // One snapshot for all of it: judged under one revision, it also runs under that one.
+        let revision = self.revision();
+        let flags = self.flags(&run.live, &revision).await;
+        let scope = Arc::new(Scope { revision: Some(revision), ..(*run.scope).clone() });
         let (event_tx, event_rx) = mpsc::channel(AHEAD_MAX);
         let call =
             ToolCall::new(&run.call.key.call_id, &run.resolved.tool_name, run.resolved.argument_text());
@@ -305,7 +311,7 @@ impl Sessions {
                 None,
                 Some(&run.resolved.arguments),
             )
-            .within(&run.scope);
+            .within(&scope);
             let name = &run.resolved.tool_name;
             let outcome = run.live.executor.execute_exact_with_context_outcome(&call, name, ctx).await;
             drop(event_tx);

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use subtle::ConstantTimeEq as _;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -14,7 +13,7 @@ use super::error::SessionError;
 use super::live::{LiveCall, LiveSession, Waiting};
 use super::principal::Principal;
 use super::runtime::RuntimeFile;
-use crate::config::Config;
+use crate::config::Capacity;
 use crate::domain::approval::Approval;
 use crate::domain::call::Call;
 use crate::domain::clock::SharedClock;
@@ -23,7 +22,7 @@ use crate::domain::identity::{CallKey, Ids};
 use crate::domain::schema::ToolSchema;
 use crate::domain::session::Session;
 use crate::executor::{ClientTool, GatedExecutor, OverlayToolExecutor, ToolRegistry};
-use crate::permission::StoreDesk;
+use crate::permission::{InForce, Revision, StoreDesk};
 use crate::process::Launcher;
 use crate::store::{ApprovalFilter, Page, PageRequest, SessionRecord, Store};
 use crate::workspace::{FileLocks, Workspace};
@@ -35,8 +34,10 @@ const ENDS_WITHIN: Duration = Duration::from_secs(5);
 pub struct Parts {
     /// Where everything is recorded.
     pub store: Arc<dyn Store>,
-    /// The live config.
-    pub config: Arc<RwLock<Config>>,
+    /// Config, rules and tokens in force.
+    pub in_force: Arc<InForce>,
+    /// Bounds the calls that run at once.
+    pub running: Capacity,
     /// The time.
     pub clock: SharedClock,
     /// Makes ids and secrets.
@@ -60,8 +61,6 @@ pub struct Sessions(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) parts: Parts,
     pub(super) locks: FileLocks,
-    pub(super) running: Semaphore,
-    pub(super) running_max: u32,
     pub(super) tasks: TaskTracker,
     /// Cancelled when nothing new is to be accepted.
     pub(super) draining: CancellationToken,
@@ -75,13 +74,9 @@ pub(super) struct Inner {
 impl Sessions {
     /// Sessions over their parts; nothing is recovered yet.
     pub fn new(parts: Parts) -> Self {
-        let running = parts.config.read().unwrap_or_else(PoisonError::into_inner).limits.running_calls;
-        let running_max = u32::try_from(running).unwrap_or(u32::MAX);
         Self(Arc::new(Inner {
             parts,
             locks: FileLocks::new(),
-            running: Semaphore::new(running),
-            running_max,
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
@@ -94,9 +89,9 @@ impl Sessions {
         &self.0.parts.store
     }
 
-    /// A copy of what the config says now.
-    pub(super) fn config<T>(&self, read: impl FnOnce(&Config) -> T) -> T {
-        read(&self.0.parts.config.read().unwrap_or_else(PoisonError::into_inner))
+    /// What is in force now. An operation takes one and stays with it.
+    pub(super) fn revision(&self) -> Arc<Revision> {
+        self.0.parts.in_force.now()
     }
 
     pub(super) fn live_map(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveSession>>> {
@@ -173,11 +168,11 @@ impl Sessions {
         let mut record = self.record(principal, session_id).await?;
         let known = self.live_map().get(session_id).cloned();
         if let (true, Some(live)) = (record.is_active(), known) {
-            record.session.runtime = self.flags(&live).await;
+            record.session.runtime = self.flags(&live, &self.revision()).await;
         } else if record.is_active() {
             let path = self.0.parts.folder.join(session_id).join("runtime.json");
             let file = RuntimeFile::new(path, record.session.runtime.clone());
-            record.session.runtime = file.read(self.config(|config| config.permissions.max_mode)).flags;
+            record.session.runtime = file.read(self.revision().config.permissions.max_mode).flags;
         }
         Ok(record.session)
     }

@@ -8,7 +8,7 @@ mod run;
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use self::carry::Carry;
 pub use self::guide::BashGuide;
 use self::report::Facts;
 use self::run::Stop;
-use super::{Tool, ToolCtx};
+use super::{Tool, ToolConfig, ToolCtx};
 use crate::config::Config;
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::ToolError;
@@ -56,13 +56,18 @@ const LIMITS: Limits =
 /// The tool.
 #[derive(Debug, Clone)]
 pub struct Bash {
-    config: Arc<RwLock<Config>>,
+    config: ToolConfig,
     limits: Limits,
 }
 
 impl Bash {
-    /// A tool that reads the configuration in force when it is called.
+    /// A tool that goes by this configuration where its calls carry none.
     pub fn new(config: Arc<RwLock<Config>>) -> Self {
+        Self::configured(ToolConfig::new(config))
+    }
+
+    /// The same, over a shared handle.
+    pub fn configured(config: ToolConfig) -> Self {
         Self { config, limits: LIMITS }
     }
 
@@ -70,11 +75,6 @@ impl Bash {
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
-    }
-
-    fn configured(&self) -> (Vec<String>, u64) {
-        let config = self.config.read().unwrap_or_else(PoisonError::into_inner);
-        (config.bash.pass_environment.clone(), config.limits.artifact_bytes)
     }
 }
 
@@ -161,13 +161,14 @@ impl Tool for Bash {
             return Err(ToolError::Execution("there is no directory to run in".to_owned()));
         };
         let directory = open_directory(workspace, start).await?;
-        let (pass, artifact_bytes) = self.configured();
+        let config = self.config.of(&ctx);
         let artifact = scope.artifact.as_ref();
-        let writer = artifact.map(|artifact| ArtifactWriter::new(artifact.path.clone(), artifact_bytes));
+        let writer =
+            artifact.map(|artifact| ArtifactWriter::new(artifact.path.clone(), config.limits.artifact_bytes));
         let (carry, descriptors) = Carry::new().map_err(|error| ToolError::Internal(error.to_string()))?;
         let spec = CommandSpec {
             argv: ["/bin/bash", "--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
-            env: carry::environment(launcher.environment(&pass)),
+            env: carry::environment(launcher.environment(&config.bash.pass_environment)),
             directory,
             input: None,
             extra: descriptors,

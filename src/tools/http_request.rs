@@ -139,7 +139,8 @@ impl Tool for HttpRequest {
 
     async fn invoke(&self, call: PermittedCall, ctx: ToolCtx) -> Result<ToolOutcome, ToolError> {
         let arguments: Arguments = read_arguments(call.arguments())?;
-        let config = self.outbound.config();
+        let in_force = self.outbound.config(&ctx);
+        let config = &in_force.network;
         let max_bytes = arguments.max_bytes.unwrap_or(config.max_bytes.min(config.max_bytes_limit));
         if max_bytes > config.max_bytes_limit {
             let text = format!("max_bytes: at most {} are allowed here", config.max_bytes_limit);
@@ -151,14 +152,14 @@ impl Tool for HttpRequest {
         let scope = ctx.scope.as_deref();
         let cancel = scope.map(|scope| scope.cancel.clone()).unwrap_or_default();
         let watch = Watch::new(cancel, Duration::from_millis(timeout));
-        let answer = match self.outbound.send(request, &config, &watch).await {
+        let answer = match self.outbound.send(request, config, &watch).await {
             Err(error @ NetError::TimedOut(_)) => {
                 return Ok(ToolOutcome::Completed(error.timed_out(&asked)));
             }
             answer => answer?,
         };
         let artifact = scope.and_then(|scope| scope.artifact.as_ref());
-        let keep = match (artifact, self.outbound.artifact_bytes()) {
+        let keep = match (artifact, in_force.limits.artifact_bytes) {
             (Some(artifact), bytes) if bytes > 0 => Keep { artifact: Some(artifact), bytes },
             _ => Keep { artifact: None, bytes: max_bytes },
         };

@@ -5,6 +5,7 @@ mod arguments;
 mod ask_user;
 mod bash;
 mod blocking;
+mod configured;
 mod edit;
 mod exit_plan_mode;
 mod file_info;
@@ -27,7 +28,7 @@ mod todo_write;
 mod web_fetch;
 mod write;
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -36,6 +37,7 @@ use tokio::sync::mpsc;
 pub use apply_patch::ApplyPatch;
 pub use ask_user::{AskUser, AskUserGuide};
 pub use bash::{Bash, BashGuide};
+pub use configured::ToolConfig;
 pub use edit::Edit;
 pub use exit_plan_mode::ExitPlanMode;
 pub use file_info::FileInfo;
@@ -54,7 +56,6 @@ pub use web_fetch::{WebFetch, WebFetchGuide};
 pub use write::Write;
 
 use self::net::Outbound;
-use crate::config::Config;
 use crate::domain::event::{AgentEvent, CallRef};
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::ToolError;
@@ -74,17 +75,17 @@ pub struct BuiltIn {
     pub guide: Option<Arc<dyn ToolGuide>>,
 }
 
-/// The built-in tools. Those that depend on the config read it when they are called; those that make requests
-/// refuse the server's own listener.
-pub fn built_in(config: &Arc<RwLock<Config>>, own_listener: &OwnListener) -> Vec<BuiltIn> {
+/// The built-in tools. Those that depend on the config ask it for each call; those that make requests refuse the
+/// server's own listener.
+pub fn built_in(config: &ToolConfig, own_listener: &OwnListener) -> Vec<BuiltIn> {
     fn listed(tool: impl Tool + 'static, guide: impl ToolGuide + 'static) -> BuiltIn {
         BuiltIn { tool: Arc::new(tool), guide: Some(Arc::new(guide)) }
     }
-    let outbound = Arc::new(Outbound::new(Arc::clone(config), own_listener.clone()));
+    let outbound = Arc::new(Outbound::new(config.clone(), own_listener.clone()));
     vec![
         listed(ApplyPatch, ApplyPatch),
         listed(AskUser, AskUserGuide),
-        listed(Bash::new(Arc::clone(config)), BashGuide),
+        listed(Bash::configured(config.clone()), BashGuide),
         listed(Edit, Edit),
         listed(ExitPlanMode, ExitPlanMode),
         listed(FileInfo, FileInfo),

@@ -121,11 +121,12 @@ impl Tool for WebFetch {
         let arguments: Arguments = read_arguments(call.arguments())?;
         let max_chars = arguments.max_chars.unwrap_or(CHARS_DEFAULT).clamp(1, CHARS_MAX);
         let asked = read_url(&arguments)?;
-        let config = self.outbound.config();
+        let in_force = self.outbound.config(&ctx);
+        let config = &in_force.network;
         let cancel = ctx.scope.as_ref().map(|scope| scope.cancel.clone()).unwrap_or_default();
         let watch = Watch::new(cancel, Duration::from_millis(config.timeout_ms));
         let request = Request { accept: ACCEPT, ..Request::get(asked.clone()) };
-        let answer = match self.outbound.send(request, &config, &watch).await {
+        let answer = match self.outbound.send(request, config, &watch).await {
             Err(error @ NetError::TimedOut(_)) => return Ok(ToolOutcome::Completed(error.timed_out(&asked))),
             answer => answer?,
         };

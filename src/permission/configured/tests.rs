@@ -5,9 +5,11 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use super::*;
+use crate::config::Config;
 use crate::domain::schema::ToolMutability;
 use crate::domain::session::PermissionMode;
 use crate::permission::checker::{Flags, JudgedPath};
+use crate::permission::revision::{InForce, Revision};
 use crate::workspace::Workspace;
 
 struct Disk {
@@ -54,7 +56,8 @@ impl Given<'_> {
             ..PermissionsConfig::default()
         };
         let policy = compile(&permissions, &OwnPlaces::default(), &["Bash", "Read", "Edit"]).unwrap();
-        let checker = PolicyChecker::new(policy, None, None, true);
+        let in_force = Arc::new(InForce::new(Revision::of(Config::default(), policy)));
+        let checker = PolicyChecker::new(in_force, None, None, true);
         let workspace = Arc::new(Workspace::open(&disk.root).unwrap());
         let scope = Scope::standalone(Arc::clone(&workspace), "c");
         let call = ResolvedCall {

@@ -1,6 +1,6 @@
 //! What all requests of the server share: the live config, the resolver, certificates, places.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -12,10 +12,11 @@ use super::resolve::{Resolver, SystemResolver};
 use super::tls::TlsCache;
 use super::watch::Watch;
 use crate::config::{Config, NetworkConfig};
+use crate::tools::{ToolConfig, ToolCtx};
 
 /// The way out.
 pub(in crate::tools) struct Outbound {
-    config: Arc<RwLock<Config>>,
+    config: ToolConfig,
     places: Mutex<Places>,
     pub(super) own: OwnListener,
     pub(super) resolver: Arc<dyn Resolver>,
@@ -30,28 +31,19 @@ struct Places {
 
 impl Outbound {
     /// A way out under the config in force, which never leads to the own listener.
-    pub(in crate::tools) fn new(config: Arc<RwLock<Config>>, own: OwnListener) -> Self {
+    pub(in crate::tools) fn new(config: ToolConfig, own: OwnListener) -> Self {
         Self::resolving_by(config, own, Arc::new(SystemResolver::new()))
     }
 
     /// The same with another resolver.
-    pub(super) fn resolving_by(
-        config: Arc<RwLock<Config>>,
-        own: OwnListener,
-        resolver: Arc<dyn Resolver>,
-    ) -> Self {
+    pub(super) fn resolving_by(config: ToolConfig, own: OwnListener, resolver: Arc<dyn Resolver>) -> Self {
         let places = Mutex::new(Places { number: 0, free: Arc::new(Semaphore::new(0)) });
         Self { config, places, own, resolver, tls: TlsCache::default() }
     }
 
-    /// The config in force.
-    pub(in crate::tools) fn config(&self) -> NetworkConfig {
-        self.config.read().unwrap_or_else(PoisonError::into_inner).network.clone()
-    }
-
-    /// How much of a call's output is kept, in bytes.
-    pub(in crate::tools) fn artifact_bytes(&self) -> u64 {
-        self.config.read().unwrap_or_else(PoisonError::into_inner).limits.artifact_bytes
+    /// The config that a call goes by.
+    pub(in crate::tools) fn config(&self, ctx: &ToolCtx) -> Arc<Config> {
+        self.config.of(ctx)
     }
 
     /// Sends a request and follows where it may. With all places taken it waits, within the call's time.

@@ -15,6 +15,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{Outbound, OwnListener};
 use crate::config::{Config, NetworkConfig};
+use crate::tools::ToolConfig;
 use crate::tools::net::resolve::Resolver;
 
 /// What a server does about a request.
@@ -220,7 +221,8 @@ impl Way {
     pub(in crate::tools) fn new(allowed: &[&str], names: Names) -> Self {
         let config: Arc<RwLock<Config>> = Arc::default();
         let own = OwnListener::default();
-        let outbound = Outbound::resolving_by(Arc::clone(&config), own.clone(), Arc::new(names));
+        let outbound =
+            Outbound::resolving_by(ToolConfig::new(Arc::clone(&config)), own.clone(), Arc::new(names));
         let way = Self { outbound: Arc::new(outbound), config, own };
         let allowed = allowed.iter().map(|host| host.parse().unwrap()).collect();
         way.change(|network| network.allowed_private_hosts = allowed);

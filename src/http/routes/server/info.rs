@@ -1,26 +1,26 @@
 //! `GET /v1/info`: version, tools, executors, floor and limits.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
-use crate::config::Config;
 use crate::http::auth::Caller;
 use crate::http::body::{BATCH_BODY_MAX, BODY_MAX};
 use crate::http::params::{NoQuery, WAIT_MAX_MS};
+use crate::http::snapshot::Snapshot;
 use crate::http::state::Facts;
 use crate::session::{BATCH_MAX, Sessions};
 
 pub(in crate::http) async fn info(
     State(sessions): State<Sessions>,
     State(facts): State<Arc<Facts>>,
-    State(config): State<Arc<RwLock<Config>>>,
+    Snapshot(revision): Snapshot,
     Caller(_): Caller,
     NoQuery: NoQuery,
 ) -> Json<Value> {
-    let limits = config.read().unwrap_or_else(PoisonError::into_inner).limits.clone();
+    let limits = &revision.config.limits;
     Json(json!({
         "name": "toolgate",
         "version": env!("CARGO_PKG_VERSION"),
