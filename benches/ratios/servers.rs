@@ -254,7 +254,7 @@ pub(crate) fn serve_bare(file: &str) {
         // The same listener as the server's: what differs is what a request does.
         let limits = toolgate::http::ServeLimits {
             connections: toolgate::config::Capacity::new(64),
-            head_timeout: std::sync::Arc::new(|| std::time::Duration::from_secs(10)),
+            head_timeout: Arc::new(|| std::time::Duration::from_secs(10)),
         };
         let (stop, abort) = (CancellationToken::new(), CancellationToken::new());
         toolgate::http::serve(listening, router, limits, stop, abort).await;

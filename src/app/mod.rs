@@ -4,6 +4,7 @@ mod derive;
 mod greeting;
 mod open_files;
 mod places;
+mod reload;
 mod telemetry;
 mod tokens;
 
@@ -15,10 +16,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{self, AuthMode, Capacity, Config, LoadedConfig, Overrides};
-use crate::domain::clock::{SharedClock, SystemClock};
+use crate::config::{self, AuthMode, Capacity, Config, LimitsConfig, LoadedConfig, Overrides, ReloadHandle};
+use crate::domain::clock::{SharedClock, SystemClock, Timestamp};
 use crate::domain::identity::{Ids, RandomIds};
 use crate::executor::{BuiltinToolExecutor, RoutingExecutor};
 use crate::http::{self, ApiState, Facts, Listening, ServeLimits};
@@ -29,8 +31,9 @@ use crate::session::{Parts, Sessions};
 use crate::store::Store;
 use crate::store::sqlite::{SqliteOptions, SqliteStore};
 use crate::tools::OwnListener;
-use derive::Surroundings;
+use derive::{Derived, Surroundings};
 use places::Places;
+use reload::Reloader;
 
 /// The server leaves so long after it was told to, whatever hangs.
 const LEAVES_WITHIN: Duration = Duration::from_secs(9);
@@ -86,38 +89,27 @@ fn refuse(error: &StartError) -> ExitCode {
 
 async fn run(options: ServeOptions) -> Result<(), StartError> {
     let environment = environment();
-    let loaded = load(&options, &environment)?;
+    let (path, overrides) = layers(&options, &environment)?;
+    let loaded = config::load(path.as_deref(), &overrides).map_err(|error| StartError(error.to_string()))?;
     let config = &loaded.config;
-    let address: SocketAddr = config
-        .server
-        .listen
-        .parse()
-        .map_err(|error| StartError::from_display("server.listen is no address", error))?;
+    let address = address(config)?;
     let places = Places::prepare(config, loaded.path.as_deref(), &environment)?;
     refuse_open_doors(config, address.ip(), None)?;
     let clock: SharedClock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(RandomIds);
     let made = tokens::prepare(&places.data_dir, &*ids)?;
-    let surroundings = Surroundings {
-        data_dir: Some(places.data_dir.clone()),
-        roots: places.roots.clone(),
-        own_tokens: tokens::known(&made)?,
-        environment: environment.clone().into(),
-    };
-    let in_force = Arc::new(InForce::new(first_revision(&loaded, &surroundings, &clock)?));
-    let launcher = launch(config, &places, environment).await?;
+    let surroundings = surroundings(&places, &made, &environment)?;
+    let derived = surroundings.derive(&loaded).map_err(|error| StartError(error.to_string()))?;
+    let launcher = launch(&loaded, &places, environment).await?;
     open_files::raise(config.limits.connections);
     let floor = launcher.floor().clone();
     refuse_open_doors(config, address.ip(), Some(&floor))?;
-    let sqlite =
-        SqliteOptions { events_per_session: config.events.kept_per_session, ..SqliteOptions::default() };
-    let store = SqliteStore::open(&places.data_dir, Arc::clone(&clock), &sqlite)
-        .map_err(|error| StartError::from_display("the store could not be opened", error))?;
-    let closing = Arc::new(store);
+    let closing = open_store(config, &places, &clock)?;
     let store: Arc<dyn Store> = closing.clone();
-    let limits = config.limits.clone();
-    let running = Capacity::new(limits.running_calls);
-    let (sessions, own_listener) = sessions(&in_force, &running, &places, &store, &clock, &ids, &launcher);
+    let in_force = Arc::new(InForce::new(first_revision(&loaded, &derived, clock.now())));
+    let bounds = Bounds::new(&config.limits);
+    let (sessions, own_listener) =
+        sessions(&in_force, &bounds.running, &places, &store, &clock, &ids, &launcher);
     sessions.recover().await.map_err(|error| {
         StartError::from_display("the calls of the run before could not be taken up", error)
     })?;
@@ -125,37 +117,46 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
         .await
         .map_err(|error| StartError::from_display(&format!("cannot listen on {address}"), error))?;
     own_listener.set(listening.address);
-    // Whoever reads the greeting may end the server from then on.
-    let signals = EndSignals::catch()?;
+    // Whoever reads the greeting may end the server, or ask for a reload, from then on.
+    let (signals, hangup) = (EndSignals::catch()?, catch(SignalKind::hangup())?);
+    let (reloads, requests) = ReloadHandle::new();
+    let parts = reload::Parts {
+        in_force: Arc::clone(&in_force),
+        surroundings,
+        overrides,
+        store: Arc::clone(&store),
+        clock,
+        launcher: launcher.clone(),
+        follow: bounds.follower(Arc::clone(&closing)),
+        requests,
+        hangup,
+    };
+    let stop = CancellationToken::new();
+    let reloading = tokio::spawn(Reloader::new(parts, &loaded, derived).run(stop.clone()));
     greeting::print(listening.address, &places, &made, &floor);
     let facts = Arc::new(Facts {
         floor,
         own_hosts: own_hosts(listening.address.ip()),
         closing: CancellationToken::new(),
-        streams: Capacity::new(limits.streams),
-        requests: Capacity::new(limits.requests),
+        streams: bounds.streams,
+        requests: bounds.requests,
     });
     let state = ApiState {
         sessions: sessions.clone(),
         store,
         in_force: Arc::clone(&in_force),
+        reloads,
         facts: Arc::clone(&facts),
     };
-    let serve_limits =
-        ServeLimits { connections: Capacity::new(limits.connections), head_timeout: head_timeout(&in_force) };
-    let (stop, abort) = (CancellationToken::new(), CancellationToken::new());
+    let serve_limits = ServeLimits { connections: bounds.connections, head_timeout: head_timeout(&in_force) };
+    let abort = CancellationToken::new();
     let serving = http::serve(listening, http::router(state), serve_limits, stop.clone(), abort.clone());
     let serving = tokio::spawn(serving);
     signals.come().await;
     tracing::info!("shutting down");
     let grace = Duration::from_millis(in_force.now().config.server.shutdown_grace_ms);
-    let leaving = async {
-        stop.cancel();
-        sessions.shut_down(grace).await;
-        launcher.stop().await;
-        facts.closing.cancel();
-        let _ = serving.await;
-    };
+    stop.cancel();
+    let leaving = leave(reloading, &sessions, grace, &launcher, &facts, serving);
     if tokio::time::timeout(LEAVES_WITHIN, leaving).await.is_err() {
         tracing::warn!("connections were still open and are closed now");
         abort.cancel();
@@ -164,23 +165,97 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     Ok(())
 }
 
+/// Ends everything in order, once nothing new is taken.
+async fn leave(
+    reloading: JoinHandle<()>,
+    sessions: &Sessions,
+    grace: Duration,
+    launcher: &Launcher,
+    facts: &Facts,
+    serving: JoinHandle<()>,
+) {
+    sessions.shut_down(grace).await;
+    let _ = reloading.await;
+    launcher.stop().await;
+    facts.closing.cancel();
+    let _ = serving.await;
+}
+
+fn open_store(config: &Config, places: &Places, clock: &SharedClock) -> Result<Arc<SqliteStore>, StartError> {
+    let options =
+        SqliteOptions { events_per_session: config.events.kept_per_session, ..SqliteOptions::default() };
+    SqliteStore::open(&places.data_dir, Arc::clone(clock), &options)
+        .map(Arc::new)
+        .map_err(|error| StartError::from_display("the store could not be opened", error))
+}
+
+fn address(config: &Config) -> Result<SocketAddr, StartError> {
+    let listen = &config.server.listen;
+    listen.parse().map_err(|error| StartError::from_display("server.listen is no address", error))
+}
+
+fn surroundings(
+    places: &Places,
+    made: &tokens::MadeTokens,
+    environment: &[(OsString, OsString)],
+) -> Result<Surroundings, StartError> {
+    Ok(Surroundings {
+        data_dir: Some(places.data_dir.clone()),
+        roots: places.roots.clone(),
+        needed: places.needed(),
+        tools: derive::tool_names(),
+        own_tokens: tokens::known(made)?,
+        environment: Some(environment.into()),
+    })
+}
+
 /// What the server starts with.
-fn first_revision(
-    loaded: &LoadedConfig,
-    surroundings: &Surroundings,
-    clock: &SharedClock,
-) -> Result<Revision, StartError> {
-    let derived = surroundings.derive(loaded).map_err(|error| StartError(error.to_string()))?;
+fn first_revision(loaded: &LoadedConfig, derived: &Derived, now: Timestamp) -> Revision {
     for warning in derived.policy.warnings() {
         let line = loaded.problem(&warning.source, "").line;
         tracing::warn!(key = %warning.source, line, rule = %warning.rule, "{}", warning.text);
     }
-    Ok(Revision {
-        loaded_at: clock.now(),
+    Revision {
+        number: 1,
+        loaded_at: now,
         source: loaded.path.clone(),
-        tokens: derived.tokens.into(),
-        ..Revision::of(loaded.config.clone(), derived.policy)
-    })
+        config: Arc::new(loaded.config.clone()),
+        policy: Arc::clone(&derived.policy),
+        tokens: derived.tokens.clone().into(),
+        restart_needed: Vec::new(),
+    }
+}
+
+/// Bounds on what goes on at once; they follow the config.
+struct Bounds {
+    connections: Capacity,
+    requests: Capacity,
+    streams: Capacity,
+    running: Capacity,
+}
+
+impl Bounds {
+    fn new(limits: &LimitsConfig) -> Self {
+        Self {
+            connections: Capacity::new(limits.connections),
+            requests: Capacity::new(limits.requests),
+            streams: Capacity::new(limits.streams),
+            running: Capacity::new(limits.running_calls),
+        }
+    }
+
+    /// What makes these, and the store, go by another config.
+    fn follower(&self, store: Arc<SqliteStore>) -> Box<dyn Fn(&Config) + Send + Sync> {
+        let (connections, requests) = (self.connections.clone(), self.requests.clone());
+        let (streams, running) = (self.streams.clone(), self.running.clone());
+        Box::new(move |config| {
+            connections.resize(config.limits.connections);
+            requests.resize(config.limits.requests);
+            streams.resize(config.limits.streams);
+            running.resize(config.limits.running_calls);
+            store.keep_events(config.events.kept_per_session);
+        })
+    }
 }
 
 /// The environment, read once.
@@ -192,7 +267,11 @@ fn environment() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()
 }
 
-fn load(options: &ServeOptions, environment: &[(OsString, OsString)]) -> Result<LoadedConfig, StartError> {
+/// The config file, absolute, and what lies over it.
+fn layers(
+    options: &ServeOptions,
+    environment: &[(OsString, OsString)],
+) -> Result<(Option<PathBuf>, Overrides), StartError> {
     let variables = environment
         .iter()
         .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
@@ -200,13 +279,17 @@ fn load(options: &ServeOptions, environment: &[(OsString, OsString)]) -> Result<
         variables.filter(|(name, _)| name.starts_with("TOOLGATE_")).collect();
     let from_environment = variables.iter().find(|(name, _)| name == "TOOLGATE_CONFIG");
     let path = options.config.clone().or_else(|| from_environment.map(|(_, value)| PathBuf::from(value)));
+    let path = path
+        .map(std::path::absolute)
+        .transpose()
+        .map_err(|error| StartError::from_display("the config file's path", error))?;
     let overrides = Overrides {
         variables,
         listen: options.listen.clone(),
         data_dir: options.data_dir.clone(),
         workspace_roots: options.workspace_roots.clone(),
     };
-    config::load(path.as_deref(), &overrides).map_err(|error| StartError(error.to_string()))
+    Ok((path, overrides))
 }
 
 /// Refuses a listener that others reach while nothing keeps them, or commands, out.
@@ -232,17 +315,16 @@ fn refuse_open_doors(config: &Config, ip: IpAddr, floor: Option<&FloorStatus>) -
 }
 
 async fn launch(
-    config: &Config,
+    loaded: &LoadedConfig,
     places: &Places,
     environment: Vec<(OsString, OsString)>,
 ) -> Result<Launcher, StartError> {
-    let mut hidden = vec![places.data_dir.clone()];
-    hidden.extend(places.config_file.clone());
-    hidden.extend(config.secret_files().cloned());
     let options = LauncherOptions {
         program: PathBuf::from("/proc/self/exe"),
-        floor: config.sandbox.floor,
-        hidden,
+        floor: loaded.config.sandbox.floor,
+        hidden: vec![places.data_dir.clone()],
+        files: derive::own_files(loaded),
+        needed: places.needed(),
         read_only: vec![places.binary.clone()],
         allowed: Vec::new(),
         environment,
@@ -302,6 +384,10 @@ fn own_hosts(ip: IpAddr) -> Vec<String> {
     hosts
 }
 
+fn catch(kind: SignalKind) -> Result<Signal, StartError> {
+    signal(kind).map_err(|error| StartError::from_display("signals", error))
+}
+
 /// The signals that end the server, caught from here on.
 struct EndSignals {
     terminate: Signal,
@@ -310,7 +396,6 @@ struct EndSignals {
 
 impl EndSignals {
     fn catch() -> Result<Self, StartError> {
-        let catch = |kind| signal(kind).map_err(|error| StartError::from_display("signals", error));
         Ok(Self { terminate: catch(SignalKind::terminate())?, interrupt: catch(SignalKind::interrupt())? })
     }
 

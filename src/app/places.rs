@@ -63,6 +63,12 @@ impl Places {
         Ok(places)
     }
 
+    /// Paths that commands need: what else lies in the folders above them is not hidden.
+    pub(super) fn needed(&self) -> Vec<PathBuf> {
+        let home = self.home.iter().cloned();
+        self.roots.iter().cloned().chain(home).chain([self.binary.clone()]).collect()
+    }
+
     /// An agent writes beneath the roots: nothing of the server's may lie there.
     fn refuse_overlap(&self) -> Result<(), StartError> {
         let own = [

@@ -1,12 +1,15 @@
 //! Layers the configuration: defaults, the file, `TOOLGATE_…` variables, flags; and checks it.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::{Config, file, source};
+use super::bounds::BOUNDS;
+use super::problem::{ConfigError, ConfigProblem};
+use super::typed::typed;
+use super::{Config, file, keys, source};
 use crate::domain::arguments::parse_unambiguous;
 
 /// Variables that are the command line client's, not the server's.
@@ -15,7 +18,7 @@ const CLIENT_VARIABLES: &[&str] = &["TOOLGATE_URL", "TOOLGATE_TOKEN", "TOOLGATE_
 const FILE_MAX: u64 = 4 * 1024 * 1024;
 
 /// What comes over the file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
     /// The environment's `TOOLGATE_…` variables; others are ignored.
     pub variables: Vec<(String, String)>,
@@ -36,67 +39,32 @@ pub struct LoadedConfig {
     pub text: String,
     /// The file.
     pub path: Option<PathBuf>,
+    /// Where each key's value comes from; the defaults' keys are left out.
+    pub layers: BTreeMap<String, Layer>,
 }
 
-/// What is wrong with one key.
+/// Where a value comes from, when not from the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigProblem {
-    /// The line in the file, from 1, where the key is in the file.
-    pub line: Option<usize>,
-    /// The key, such as `permissions.deny[2]`; empty for the text as a whole.
-    pub key: String,
-    /// What is wrong and what would be right.
-    pub message: String,
-}
-
-/// Why a config cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("the config file {} cannot be read: {reason}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// Keys are wrong.
-    #[error("{}", Problems(path.as_deref(), problems))]
-    Invalid {
-        /// The file.
-        path: Option<PathBuf>,
-        /// What is wrong, at least one.
-        problems: Vec<ConfigProblem>,
-    },
-}
-
-struct Problems<'a>(Option<&'a Path>, &'a [ConfigProblem]);
-
-impl fmt::Display for Problems<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.1.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            match (self.0, problem.line) {
-                (Some(path), Some(line)) => write!(f, "{}, line {line}: ", path.display())?,
-                (Some(path), None) => write!(f, "{}: ", path.display())?,
-                (None, _) => f.write_str("config: ")?,
-            }
-            if !problem.key.is_empty() {
-                write!(f, "{}: ", problem.key)?;
-            }
-            f.write_str(&problem.message)?;
-        }
-        Ok(())
-    }
+pub enum Layer {
+    /// The file.
+    File,
+    /// This environment variable.
+    Variable(String),
+    /// This flag.
+    Flag(&'static str),
 }
 
 impl LoadedConfig {
-    /// An error about a key of this config, with its line.
+    /// An error about a key of this config, with its line, or with what lies over the file there.
     pub fn problem(&self, key: &str, message: impl Into<String>) -> ConfigProblem {
-        let line = if self.text.is_empty() { None } else { source::locate(&self.text, key) };
-        ConfigProblem { line, key: key.to_owned(), message: message.into() }
+        let of_list = key.split('[').next().unwrap_or(key);
+        let (line, from) = match self.layers.get(of_list) {
+            Some(Layer::Variable(name)) => (None, format!(" (from the environment variable {name})")),
+            Some(Layer::Flag(flag)) => (None, format!(" (from {flag})")),
+            Some(Layer::File) | None if self.text.is_empty() => (None, String::new()),
+            Some(Layer::File) | None => (source::locate(&self.text, key), String::new()),
+        };
+        ConfigProblem { line, key: key.to_owned(), message: message.into() + &from }
     }
 
     /// The error that these problems are.
@@ -105,21 +73,22 @@ impl LoadedConfig {
     }
 }
 
-/// Loads a config: the file, where one is given, under the overrides.
+/// Loads a config: the file, where one is given, under the overrides. All that is wrong is told.
 pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<LoadedConfig, ConfigError> {
     let text = path.map(read).transpose()?.unwrap_or_default();
-    let invalid = |problem: ConfigProblem| ConfigError::Invalid {
-        path: path.map(Path::to_path_buf),
-        problems: vec![problem],
-    };
-    let mut value = source::parse(&text).map_err(invalid)?;
-    let from_file: Config = typed(&value, Some(&text)).map_err(invalid)?;
-    drop(from_file);
-    apply_variables(&mut value, &overrides.variables).map_err(invalid)?;
-    let mut config: Config = typed(&value, None).map_err(invalid)?;
-    apply_flags(&mut config, overrides);
-    let loaded = LoadedConfig { config, text, path: path.map(Path::to_path_buf) };
-    let problems = check(&loaded);
+    let path = path.map(Path::to_path_buf);
+    let parsed = if path.is_none() { Ok(Value::Object(Map::new())) } else { source::parse(&text) };
+    let mut value =
+        parsed.map_err(|problem| ConfigError::Invalid { path: path.clone(), problems: vec![problem] })?;
+    let (_, mut problems) = typed(&mut value, Some(&text));
+    let mut layers: BTreeMap<String, Layer> =
+        keys::leaves(&value).into_keys().map(|key| (key, Layer::File)).collect();
+    apply_variables(&mut value, &overrides.variables, &mut layers, &mut problems);
+    let (mut config, rest) = typed(&mut value, Some(&text));
+    problems.extend(rest);
+    apply_flags(&mut config, overrides, &mut layers);
+    let loaded = LoadedConfig { config, text, path, layers };
+    problems.extend(check(&loaded));
     if problems.is_empty() { Ok(loaded) } else { Err(loaded.invalid(problems)) }
 }
 
@@ -128,60 +97,50 @@ fn read(path: &Path) -> Result<String, ConfigError> {
     file::read(path, FILE_MAX).map_err(unreadable)
 }
 
-fn typed(value: &Value, text: Option<&str>) -> Result<Config, ConfigProblem> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let key = match error.path().to_string() {
-            root if root == "." => String::new(),
-            key => key,
-        };
-        let message = error.into_inner().to_string();
-        ConfigProblem { line: text.and_then(|text| source::locate(text, &key)), key, message }
-    })
-}
-
 /// Puts `TOOLGATE_SECTION__KEY=value` at `section.key`. The value is JSON where it can be read as
 /// that, else a string.
-fn apply_variables(value: &mut Value, variables: &[(String, String)]) -> Result<(), ConfigProblem> {
+fn apply_variables(
+    value: &mut Value,
+    variables: &[(String, String)],
+    layers: &mut BTreeMap<String, Layer>,
+    problems: &mut Vec<ConfigProblem>,
+) {
     for (name, text) in variables {
         let Some(rest) = name.strip_prefix("TOOLGATE_") else { continue };
         if CLIENT_VARIABLES.contains(&name.as_str()) {
             continue;
         }
-        let path: Vec<String> = rest.to_ascii_lowercase().split("__").map(str::to_owned).collect();
+        let key = rest.to_ascii_lowercase().replace("__", ".");
         let parsed = parse_unambiguous(text).unwrap_or_else(|_| Value::String(text.clone()));
         let mut trial = value.clone();
-        insert(&mut trial, &path, parsed);
-        typed(&trial, None).map_err(|problem| ConfigProblem {
+        keys::put(&mut trial, &key, parsed);
+        let whole = trial.clone();
+        let (_, wrong) = typed(&mut trial, None);
+        if wrong.is_empty() {
+            *value = whole;
+            layers.insert(key, Layer::Variable(name.clone()));
+        }
+        problems.extend(wrong.into_iter().map(|problem| ConfigProblem {
             line: None,
             key: format!("environment variable {name}"),
             message: problem.message,
-        })?;
-        *value = trial;
-    }
-    Ok(())
-}
-
-fn insert(value: &mut Value, path: &[String], new: Value) {
-    if !value.is_object() {
-        *value = Value::Object(Map::new());
-    }
-    let (Some(map), Some((first, rest))) = (value.as_object_mut(), path.split_first()) else { return };
-    if rest.is_empty() {
-        map.insert(first.clone(), new);
-    } else {
-        insert(map.entry(first.clone()).or_insert(Value::Null), rest, new);
+        }));
     }
 }
 
-fn apply_flags(config: &mut Config, overrides: &Overrides) {
+fn apply_flags(config: &mut Config, overrides: &Overrides, layers: &mut BTreeMap<String, Layer>) {
+    let mut from = |key: &str, flag| drop(layers.insert(key.to_owned(), Layer::Flag(flag)));
     if let Some(listen) = &overrides.listen {
         config.server.listen.clone_from(listen);
+        from("server.listen", "--listen");
     }
     if let Some(data_dir) = &overrides.data_dir {
         config.data_dir = Some(data_dir.clone());
+        from("data_dir", "--data-dir");
     }
     if !overrides.workspace_roots.is_empty() {
         config.workspace_roots.clone_from(&overrides.workspace_roots);
+        from("workspace_roots", "--workspace-root");
     }
 }
 
@@ -197,23 +156,10 @@ fn check(loaded: &LoadedConfig) -> Vec<ConfigProblem> {
             format!("{listen:?} is no address and port such as 127.0.0.1:8765 or [::1]:0"),
         );
     }
-    let bounded = [
-        ("server.shutdown_grace_ms", config.server.shutdown_grace_ms, 0, 9_000),
-        ("events.kept_per_session", config.events.kept_per_session, 1_000, 100_000_000),
-        ("events.heartbeat_ms", config.events.heartbeat_ms, 1_000, 60_000),
-        ("approvals.expire_after_s", config.approvals.expire_after_s, 1, 30 * 24 * 60 * 60),
-        ("limits.connections", config.limits.connections as u64, 1, 1_000_000),
-        ("limits.requests", config.limits.requests as u64, 1, 1_000_000),
-        ("limits.streams", config.limits.streams as u64, 1, 1_000_000),
-        ("limits.sessions_per_token", config.limits.sessions_per_token as u64, 1, 1_000_000),
-        ("limits.open_calls_per_session", config.limits.open_calls_per_session as u64, 1, 100_000),
-        ("limits.running_calls", config.limits.running_calls as u64, 1, 100_000),
-        ("limits.head_timeout_ms", config.limits.head_timeout_ms, 100, 300_000),
-        ("limits.body_timeout_ms", config.limits.body_timeout_ms, 100, 3_600_000),
-        ("limits.artifact_bytes", config.limits.artifact_bytes, 0, 1 << 40),
-    ];
-    for (key, value, least, most) in bounded {
-        if value < least || value > most {
+    let keys = keys::of(config);
+    for (key, least, most) in BOUNDS {
+        let value = keys.get(*key).and_then(Value::as_u64);
+        if let Some(value) = value.filter(|value| value < least || value > most) {
             wrong(key, format!("{value} is out of bounds: {least} to {most}"));
         }
     }
@@ -279,7 +225,7 @@ mod tests {
         assert_eq!(load_text(text, &[]).unwrap().server.listen, "127.0.0.1:1");
         let over = load_text(text, &[("TOOLGATE_SERVER__LISTEN", "127.0.0.1:2"), ("TOOLGATE_URL", "x")]);
         assert_eq!(over.unwrap().server.listen, "127.0.0.1:2");
-        let list = load_text("", &[("TOOLGATE_PERMISSIONS__DENY", r#"["Bash"]"#)]).unwrap();
+        let list = load_text("{}", &[("TOOLGATE_PERMISSIONS__DENY", r#"["Bash"]"#)]).unwrap();
         assert_eq!(list.permissions.deny, ["Bash"]);
     }
 

@@ -1,15 +1,23 @@
 //! The configuration: one value, swapped as a whole, read where it is needed.
 
 mod auth;
+mod bounds;
 mod capacity;
 mod file;
+mod keys;
 mod limits;
 mod load;
 mod network;
 mod permissions;
+mod problem;
+pub mod reach;
+mod reload;
+mod restart;
 mod server;
 mod source;
 mod tokens;
+mod typed;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -17,12 +25,17 @@ use serde::{Deserialize, Serialize};
 
 pub use auth::{AuthConfig, AuthMode, Role, TokenConfig};
 pub use capacity::{Capacity, Place};
+pub use keys::changed;
 pub use limits::LimitsConfig;
-pub use load::{ConfigError, ConfigProblem, LoadedConfig, Overrides, load};
+pub use load::{Layer, LoadedConfig, Overrides, load};
 pub use network::{BODY_BYTES_MAX, NetworkConfig, PrivateHost, ProxyConfig, ProxyUrl, TIMEOUT_MS_MAX};
 pub use permissions::{ApprovalsConfig, MaxMode, PermissionsConfig, RuleTest, Verdict};
+pub use problem::{ConfigError, ConfigProblem};
+pub use reload::{ReloadError, ReloadHandle, ReloadRequest, Reloaded};
+pub use restart::{RESTART_KEYS, merge};
 pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig};
 pub use tokens::{KnownToken, known_tokens};
+pub use watch::FileWatch;
 
 /// All of it. Every key has a default; unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast, parse_to_serde_value};
 use serde_json::Value;
 
-use super::load::ConfigProblem;
+use super::problem::ConfigProblem;
 
 fn options() -> ParseOptions {
     ParseOptions {
@@ -30,7 +30,11 @@ pub(super) fn parse(text: &str) -> Result<Value, ConfigProblem> {
             key: String::new(),
             message: error.kind().to_string(),
         })?;
-    let Some(root) = &parsed.value else { return Ok(Value::Object(serde_json::Map::new())) };
+    // What is left of a file whose writer got no further must not mean that all rules are gone.
+    let Some(root) = &parsed.value else {
+        let message = "there is nothing in it; {} means the defaults".to_owned();
+        return Err(ConfigProblem { line: Some(1), key: String::new(), message });
+    };
     if let Some((start, key)) = key_twice(root, "") {
         let message = "this key is there twice".to_owned();
         return Err(ConfigProblem { line: Some(line_of(text, start)), key, message });

@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::auth::{Role, TokenConfig};
 use super::file;
-use super::load::{ConfigProblem, LoadedConfig};
+use super::load::LoadedConfig;
+use super::problem::ConfigProblem;
 
 /// The shortest token that is taken, in bytes: 128 bits in hexadecimal digits.
 const TOKEN_BYTES_MIN: usize = 32;

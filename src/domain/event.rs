@@ -205,17 +205,52 @@ pub enum AgentEvent {
         revision: u64,
         /// Names of the keys that changed, without values.
         keys: Vec<String>,
+        /// Keys that wait for a restart, these and earlier ones.
+        #[serde(default)]
+        restart_needed: Vec<String>,
     },
     /// The config file is wrong; the last good one stays in force.
     ConfigInvalid {
-        /// What is wrong, with line and key.
+        /// What is wrong, with line and key, in words.
         error: String,
+        /// Each fault by itself.
+        #[serde(default)]
+        errors: Vec<ConfigFault>,
     },
     /// The config file is good again.
     ConfigRecovered {
         /// The revision in force.
         revision: u64,
     },
+}
+
+/// What is wrong with one key of the config.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigFault {
+    /// The file, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in it, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The key, such as `permissions.deny[2]`; empty for the text as a whole.
+    pub key: String,
+    /// What is wrong and what would be right, without the key's value.
+    pub message: String,
+}
+
+impl std::fmt::Display for ConfigFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{file}, line {line}: ")?,
+            (Some(file), None) => write!(f, "{file}: ")?,
+            (None, _) => f.write_str("config: ")?,
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)
+    }
 }
 
 /// How an approval ended.

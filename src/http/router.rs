@@ -36,6 +36,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/grants/{gid}", delete(grants::revoke::revoke))
         .route("/v1/info", get(server::info::info))
         .route("/v1/config", get(server::config::config))
+        .route("/v1/config/reload", post(server::reload::reload))
         .route("/healthz", get(server::probes::healthz))
         .route("/readyz", get(server::probes::readyz))
         .method_not_allowed_fallback(guard::no_method)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Capacity;
+use crate::config::{Capacity, ReloadHandle};
 use crate::permission::InForce;
 use crate::sandbox::FloorStatus;
 use crate::session::Sessions;
@@ -20,6 +20,8 @@ pub struct ApiState {
     pub store: Arc<dyn Store>,
     /// Config, rules and tokens in force; a request takes one [`super::snapshot`] of it.
     pub in_force: Arc<InForce>,
+    /// Asks for a reload of the config.
+    pub reloads: ReloadHandle,
     /// What does not change while the server runs.
     pub facts: Arc<Facts>,
 }
@@ -54,6 +56,12 @@ impl FromRef<ApiState> for Arc<dyn Store> {
 impl FromRef<ApiState> for Arc<InForce> {
     fn from_ref(state: &ApiState) -> Self {
         Arc::clone(&state.in_force)
+    }
+}
+
+impl FromRef<ApiState> for ReloadHandle {
+    fn from_ref(state: &ApiState) -> Self {
+        state.reloads.clone()
     }
 }
 

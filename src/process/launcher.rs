@@ -24,7 +24,7 @@ use tokio::net::{UnixDatagram, UnixStream};
 use super::command::{CommandSpec, RunningCommand};
 use super::wire::{MAX_DESCRIPTORS, RUN, Request, STOP, StartStep};
 use super::{environment, spawner};
-use crate::sandbox::{Confinement, Floor, FloorChoice, FloorError, FloorPaths, FloorStatus};
+use crate::sandbox::{Confinement, Floor, FloorChoice, FloorError, FloorPaths, FloorStatus, Named};
 
 /// How long [`Launcher::stop`] waits for the trees: 2 seconds of grace, then SIGKILL and its effect.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -74,8 +74,13 @@ pub struct LauncherOptions {
     pub program: PathBuf,
     /// Which floor to lay.
     pub floor: FloorChoice,
-    /// Paths that commands must not read, list or write: the data directory, token and config files.
+    /// Paths that commands must not read, list or write: the data directory.
     pub hidden: Vec<PathBuf>,
+    /// The same for files that are replaced while the server runs: config and tokens. Their folders are hidden
+    /// whole, but for those that lie above something `needed`, or belong to the system.
+    pub files: Vec<PathBuf>,
+    /// Paths that commands need: workspace roots, the home directory. Temporary directories are always needed.
+    pub needed: Vec<PathBuf>,
     /// Paths that commands may read and run, not change: the server's binary.
     pub read_only: Vec<PathBuf>,
     /// Directories that commands may use although they lie beneath a hidden path.
@@ -123,8 +128,18 @@ impl Launcher {
     /// Lays the floor and starts the spawner. Must be called within a tokio runtime.
     pub async fn start(options: LauncherOptions) -> Result<Self, LaunchError> {
         let laid = tokio::task::spawn_blocking(move || {
-            let paths = FloorPaths::resolve(&options.hidden, &options.read_only, &options.allowed)?;
-            let floor = Floor::lay(options.floor, paths);
+            let mut needed = options.needed;
+            needed.extend(TEMPORARY.map(PathBuf::from));
+            needed.extend(options.read_only.iter().cloned());
+            let named = Named {
+                hidden: options.hidden,
+                files: options.files,
+                needed,
+                read_only: options.read_only,
+                allowed: options.allowed,
+            };
+            FloorPaths::resolve(&named)?;
+            let floor = Floor::lay(options.floor, named);
             let environment = environment::with_safe_path(options.environment, &options.never_in_path);
             Ok::<_, FloorError>((options.program, floor, environment))
         });
@@ -138,6 +153,12 @@ impl Launcher {
     /// The floor in force.
     pub fn floor(&self) -> &FloorStatus {
         self.inner.floor.status()
+    }
+
+    /// Hides these files of the server's from the next command on, in the place of those that were named
+    /// before. Does a few look-ups on the disk.
+    pub fn protect(&self, files: Vec<PathBuf>) -> Result<(), LaunchError> {
+        Ok(self.inner.floor.protect(files)?)
     }
 
     /// The environment of a command; `pass` are the names that the configuration passes on.

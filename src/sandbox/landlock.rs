@@ -34,6 +34,7 @@ pub(super) struct Built {
     /// False where an entry may have been missed, so that the next command needs a new one.
     settled: bool,
     listed: Vec<Listed>,
+    paths: FloorPaths,
 }
 
 #[derive(Debug)]
@@ -70,9 +71,10 @@ impl Stamp {
 }
 
 impl Built {
-    /// Whether every listed directory still has the entries that it had.
-    pub(super) fn is_current(&self) -> bool {
+    /// Whether it is for these paths, and every listed directory still has the entries that it had.
+    pub(super) fn is_current(&self, paths: &FloorPaths) -> bool {
         self.settled
+            && self.paths == *paths
             && self.listed.iter().all(|listed| {
                 rustix::fs::stat(&listed.path).is_ok_and(|stat| Stamp::of(&stat) == listed.stamp)
             })
@@ -95,7 +97,8 @@ pub(super) fn build(paths: &FloorPaths) -> Result<Built, FloorError> {
     }
     let ruleset: Option<OwnedFd> = builder.created.take().and_then(Into::into);
     let ruleset = ruleset.ok_or(FloorError::NoRuleset)?;
-    Ok(Built { ruleset: Arc::new(ruleset), settled: builder.settled, listed: builder.listed })
+    let (settled, listed) = (builder.settled, builder.listed);
+    Ok(Built { ruleset: Arc::new(ruleset), settled, listed, paths: paths.clone() })
 }
 
 struct Builder<'a> {
@@ -143,6 +146,8 @@ impl Builder<'_> {
                 }
                 self.list(descriptor, entry)
             }
+            // It may be renamed over the hidden file while the command runs: a right stays with its inode.
+            FileType::RegularFile if self.paths.is_draft(entry) => Ok(()),
             // A link itself needs no right, and following it could lead to a hidden path.
             FileType::Symlink | FileType::BlockDevice | FileType::CharacterDevice => Ok(()),
             _ => self.allow(descriptor.as_fd(), everything()),

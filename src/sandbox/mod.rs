@@ -7,6 +7,7 @@
 
 mod bubblewrap;
 mod confine;
+mod cover;
 mod landlock;
 mod privileges;
 
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use self::bubblewrap::Mounting;
+pub use self::cover::cover;
 pub use self::privileges::confine_self;
 pub use crate::config::FloorChoice;
 
@@ -65,8 +67,23 @@ pub struct FloorStatus {
     pub reason_if_missing: Option<String>,
 }
 
-/// The paths that the floor treats apart, absolute and without symlinks.
+/// The paths that the floor treats apart, as they are named.
 #[derive(Debug, Clone, Default)]
+pub(crate) struct Named {
+    /// Not to be read, listed, written.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// Files of the server's that are replaced while it runs: hidden with what [`cover`] says.
+    pub(crate) files: Vec<PathBuf>,
+    /// Paths that commands need: no folder above them is hidden for a file's sake.
+    pub(crate) needed: Vec<PathBuf>,
+    /// To be read and executed only.
+    pub(crate) read_only: Vec<PathBuf>,
+    /// Usable although beneath a hidden path.
+    pub(crate) allowed: Vec<PathBuf>,
+}
+
+/// The same as they lead now: absolute, without symlinks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FloorPaths {
     /// Not to be read, listed, written.
     pub(crate) hidden: Vec<PathBuf>,
@@ -82,13 +99,12 @@ const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
 impl FloorPaths {
     /// Resolves the paths. One that does not exist yet is kept beneath its resolved ancestor: then nobody
     /// under the floor can make it either.
-    pub(crate) fn resolve(
-        hidden: &[PathBuf],
-        read_only: &[PathBuf],
-        allowed: &[PathBuf],
-    ) -> Result<Self, FloorError> {
+    pub(crate) fn resolve(named: &Named) -> Result<Self, FloorError> {
         let all = |paths: &[PathBuf]| paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>, _>>();
-        let paths = Self { hidden: all(hidden)?, read_only: all(read_only)?, allowed: all(allowed)? };
+        let mut hidden = all(&named.hidden)?;
+        hidden.extend(cover(&named.files, &named.needed));
+        let hidden = cover::outermost(hidden);
+        let paths = Self { hidden, read_only: all(&named.read_only)?, allowed: all(&named.allowed)? };
         // What lies there is given or withheld as a whole.
         for path in paths.hidden.iter().chain(&paths.read_only) {
             if let Some(system) = SYSTEM.iter().find(|system| path.starts_with(system)) {
@@ -97,6 +113,15 @@ impl FloorPaths {
             }
         }
         Ok(paths)
+    }
+
+    /// Whether an entry, which is no folder, looks like a copy of a hidden file beside it.
+    fn is_draft(&self, entry: &Path) -> bool {
+        let beside = |hidden: &&PathBuf| hidden.parent() == entry.parent() && !hidden.is_dir();
+        entry.file_name().is_some_and(|name| {
+            let hidden = self.hidden.iter().filter(beside).filter_map(|hidden| hidden.file_name());
+            hidden.into_iter().any(|hidden| cover::is_draft_of(name, hidden))
+        })
     }
 
     fn is_above_hidden(&self, directory: &Path) -> bool {
@@ -141,7 +166,7 @@ pub enum Confinement {
 /// The floor of this server. Built once, kept current as directories change.
 #[derive(Debug)]
 pub struct Floor {
-    paths: FloorPaths,
+    named: Mutex<Arc<Named>>,
     status: FloorStatus,
     bubblewrap: Option<(PathBuf, Mounting)>,
     cached: Mutex<Option<landlock::Built>>,
@@ -150,12 +175,12 @@ pub struct Floor {
 impl Floor {
     /// Lays the floor that `choice` asks for. Blocks: it lists directories, and where bubblewrap is considered
     /// it runs a program in it to see whether it works here.
-    pub(crate) fn lay(choice: FloorChoice, paths: FloorPaths) -> Self {
+    pub(crate) fn lay(choice: FloorChoice, named: Named) -> Self {
         let abi = confine::landlock_abi();
         let missing =
             |reason: String| FloorStatus { kind: FloorKind::Missing, abi, reason_if_missing: Some(reason) };
         let mut floor = Self {
-            paths,
+            named: Mutex::new(Arc::new(named)),
             status: missing("switched off by the configuration".to_owned()),
             bubblewrap: None,
             cached: Mutex::new(None),
@@ -187,16 +212,18 @@ impl Floor {
                 landlock::LEAST_ABI
             ));
         }
-        self.ruleset().map_err(|error| error.to_string())?;
+        self.ruleset(&self.paths().map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
         self.status = FloorStatus { kind: FloorKind::Landlock, abi, reason_if_missing: None };
         Ok(())
     }
 
     fn try_bubblewrap(&mut self, abi: u32) -> Result<(), String> {
         let program = bubblewrap::find().ok_or("bwrap is not installed")?;
+        let paths = self.paths().map_err(|error| error.to_string())?;
         let mut last = String::new();
         for mounting in [Mounting::Own, Mounting::UserNamespace] {
-            match bubblewrap::works(&bubblewrap::prefix(&program, mounting, &self.paths)) {
+            let prefix = bubblewrap::prefix(&program, mounting, &paths).map_err(|error| error.to_string())?;
+            match bubblewrap::works(&prefix) {
                 Ok(()) => {
                     self.bubblewrap = Some((program, mounting));
                     self.status = FloorStatus { kind: FloorKind::Bubblewrap, abi, reason_if_missing: None };
@@ -213,14 +240,30 @@ impl Floor {
         &self.status
     }
 
+    /// Hides these files from the next command on, in the place of those that were named before. Those stay
+    /// hidden where they are named again, or lie in a hidden folder.
+    pub(crate) fn protect(&self, files: Vec<PathBuf>) -> Result<(), FloorError> {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = Named { files, ..Named::clone(&named) };
+        FloorPaths::resolve(&new)?;
+        *named = Arc::new(new);
+        Ok(())
+    }
+
+    /// The paths as they lead now: a link may have been swapped since the last command.
+    fn paths(&self) -> Result<FloorPaths, FloorError> {
+        let named = Arc::clone(&self.named.lock().unwrap_or_else(PoisonError::into_inner));
+        FloorPaths::resolve(&named)
+    }
+
     /// What the next command needs. Does blocking look-ups of a few directories, and lists them where they
     /// changed.
     pub(crate) fn confinement(&self) -> Result<Confinement, FloorError> {
         Ok(match self.status.kind {
-            FloorKind::Landlock => Confinement::Landlock(self.ruleset()?),
+            FloorKind::Landlock => Confinement::Landlock(self.ruleset(&self.paths()?)?),
             FloorKind::Bubblewrap => match &self.bubblewrap {
                 Some((program, mounting)) => {
-                    Confinement::Bubblewrap(bubblewrap::prefix(program, *mounting, &self.paths))
+                    Confinement::Bubblewrap(bubblewrap::prefix(program, *mounting, &self.paths()?)?)
                 }
                 None => Confinement::Missing,
             },
@@ -229,17 +272,22 @@ impl Floor {
     }
 
     /// Whether a command can make entries in `directory`. Landlock gives no right on a directory that has a
-    /// protected path somewhere beneath.
+    /// protected path somewhere beneath; bubblewrap has a folder read-only that holds a hidden file.
     pub(crate) fn can_write_in(&self, directory: &Path) -> bool {
-        self.status.kind != FloorKind::Landlock || !self.paths.is_above_protected(directory)
+        let Ok(paths) = self.paths() else { return false };
+        match self.status.kind {
+            FloorKind::Landlock => !paths.is_above_protected(directory),
+            FloorKind::Bubblewrap => !bubblewrap::listed_folders(&paths).contains(directory),
+            FloorKind::Missing => true,
+        }
     }
 
-    fn ruleset(&self) -> Result<Arc<OwnedFd>, FloorError> {
+    fn ruleset(&self, paths: &FloorPaths) -> Result<Arc<OwnedFd>, FloorError> {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(built) = cached.as_ref().filter(|built| built.is_current()) {
+        if let Some(built) = cached.as_ref().filter(|built| built.is_current(paths)) {
             return Ok(Arc::clone(&built.ruleset));
         }
-        let built = landlock::build(&self.paths)?;
+        let built = landlock::build(paths)?;
         let ruleset = Arc::clone(&built.ruleset);
         *cached = Some(built);
         Ok(ruleset)
@@ -251,7 +299,8 @@ mod tests {
     use super::*;
 
     fn resolved(path: &Path) -> Result<PathBuf, FloorError> {
-        FloorPaths::resolve(&[path.to_owned()], &[], &[]).map(|mut paths| paths.hidden.remove(0))
+        let named = Named { hidden: vec![path.to_owned()], ..Named::default() };
+        FloorPaths::resolve(&named).map(|mut paths| paths.hidden.remove(0))
     }
 
     #[test]

@@ -322,7 +322,7 @@ mod tests {
     use serde_json::json;
 
     fn config(revision: u64) -> AgentEvent {
-        AgentEvent::ConfigChanged { revision, keys: vec!["limits".to_owned()] }
+        AgentEvent::ConfigChanged { revision, keys: vec!["limits".to_owned()], restart_needed: Vec::new() }
     }
 
     #[tokio::test(flavor = "multi_thread")]

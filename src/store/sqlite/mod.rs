@@ -23,6 +23,7 @@ mod fixture;
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -70,6 +71,7 @@ pub struct SqliteStore {
     numbers: Mutex<Connection>,
     feed: Arc<Feed>,
     grants: Arc<GrantCache>,
+    events_kept: Arc<AtomicU64>,
     _lock: File,
 }
 
@@ -88,6 +90,7 @@ impl SqliteStore {
         let heads = Heads::new(LogEnd { position, complete_from });
         let feed = Arc::new(Feed::new(position));
         let grants = Arc::new(GrantCache::default());
+        let events_kept = Arc::new(AtomicU64::new(options.events_per_session));
         let parts = WriterParts {
             db,
             checkpoints,
@@ -95,11 +98,16 @@ impl SqliteStore {
             heads,
             feed: Arc::clone(&feed),
             grants: Arc::clone(&grants),
-            events_kept: options.events_per_session,
+            events_kept: Arc::clone(&events_kept),
         };
         let bounds = QueueBounds { length: options.queue_length, wait: options.queue_wait };
         let writer = Writer::start(parts, bounds)?;
-        Ok(Self { writer, pool, numbers, feed, grants, _lock: lock })
+        Ok(Self { writer, pool, numbers, feed, grants, events_kept, _lock: lock })
+    }
+
+    /// Keeps this many of the latest events of a session from its next event on.
+    pub fn keep_events(&self, per_session: u64) {
+        self.events_kept.store(per_session, Ordering::Relaxed);
     }
 
     /// Writes all that is queued, then refuses more; reads go on. For a shutdown that must not block

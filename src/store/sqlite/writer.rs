@@ -1,7 +1,7 @@
 //! The one thread that writes: it groups what waits in its queue into one transaction, and answers
 //! only after the commit.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -47,7 +47,7 @@ pub(super) struct WriterParts {
     pub(super) feed: Arc<Feed>,
     pub(super) grants: Arc<GrantCache>,
     /// How many events of a session are kept.
-    pub(super) events_kept: u64,
+    pub(super) events_kept: Arc<AtomicU64>,
 }
 
 enum Message {
@@ -116,7 +116,7 @@ impl Writer {
             clock: parts.clock,
             heads: parts.heads,
             feed: parts.feed,
-            events_kept: parts.events_kept.max(1),
+            events_kept: parts.events_kept,
             grants: parts.grants,
             grants_changed: false,
             outbox: Vec::new(),
@@ -235,7 +235,7 @@ struct Thread {
     clock: SharedClock,
     heads: Heads,
     feed: Arc<Feed>,
-    events_kept: u64,
+    events_kept: Arc<AtomicU64>,
     grants: Arc<GrantCache>,
     grants_changed: bool,
     /// Events written in the open transaction.
@@ -308,13 +308,14 @@ impl Thread {
         self.set_synced(group.iter().any(|job| job.sync()))?;
         let alone = group.len() == 1;
         let now = self.clock.now();
+        let events_kept = self.events_kept.load(Ordering::Relaxed).max(1);
         self.control("BEGIN IMMEDIATE")?;
         for job in group {
             if !alone {
                 self.control("SAVEPOINT command")?;
             }
             let (end, logged) = (self.heads.end(), self.outbox.len());
-            let mut tx = Tx::new(&self.db, &mut self.heads, &mut self.outbox, now, self.events_kept);
+            let mut tx = Tx::new(&self.db, &mut self.heads, &mut self.outbox, now, events_kept);
             let kept = job.run(&mut tx);
             self.grants_changed |= tx.changes_grants();
             if !kept {

@@ -3,3 +3,4 @@
 pub(in crate::http) mod config;
 pub(in crate::http) mod info;
 pub(in crate::http) mod probes;
+pub(in crate::http) mod reload;

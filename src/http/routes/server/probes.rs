@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::http::state::Facts;
+use crate::permission::InForce;
 use crate::store::Store;
 
 /// The process answers.
@@ -19,6 +20,7 @@ pub(in crate::http) async fn healthz() -> Json<Value> {
 pub(in crate::http) async fn readyz(
     State(store): State<Arc<dyn Store>>,
     State(facts): State<Arc<Facts>>,
+    State(in_force): State<Arc<InForce>>,
 ) -> (StatusCode, Json<Value>) {
     let mut reasons = Vec::new();
     let closing = facts.closing.is_cancelled();
@@ -32,7 +34,14 @@ pub(in crate::http) async fn readyz(
     if let Some(reason) = &facts.floor.reason_if_missing {
         reasons.push(format!("there is no floor under commands: {reason}"));
     }
+    let status = in_force.status();
+    if let Some(problem) = &status.problem {
+        let revision = status.revision.number;
+        let stays = format!("the last good config stays in force (revision {revision})");
+        let faults = problem.error.faults();
+        reasons.extend(faults.iter().map(|fault| format!("{stays}: {fault}")));
+    }
     let ready = stored && !closing;
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({ "ready": ready, "reasons": reasons })))
+    let code = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (code, Json(json!({ "ready": ready, "reasons": reasons })))
 }
