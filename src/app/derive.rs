@@ -23,6 +23,8 @@ pub(super) struct Surroundings {
     pub(super) needed: Vec<PathBuf>,
     /// The tools that rules may name.
     pub(super) tools: Arc<[String]>,
+    /// Whether tokens are asked for, which no reload changes.
+    pub(super) auth_mode: AuthMode,
     /// The server's own tokens.
     pub(super) own_tokens: Vec<KnownToken>,
     /// Where tokens may be kept; none where they are not to be looked for.
@@ -75,7 +77,7 @@ impl Surroundings {
     }
 
     fn tokens(&self, loaded: &LoadedConfig) -> Result<Vec<KnownToken>, Vec<ConfigProblem>> {
-        match (&self.environment, loaded.config.auth.mode) {
+        match (&self.environment, self.auth_mode) {
             (Some(environment), AuthMode::Tokens) => {
                 config::known_tokens(loaded, &self.own_tokens, environment)
             }

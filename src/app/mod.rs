@@ -98,7 +98,7 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     let clock: SharedClock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(RandomIds);
     let made = tokens::prepare(&places.data_dir, &*ids)?;
-    let surroundings = surroundings(&places, &made, &environment)?;
+    let surroundings = surroundings(config, &places, &made, &environment)?;
     let derived = surroundings.derive(&loaded).map_err(|error| StartError(error.to_string()))?;
     let launcher = launch(&loaded, &places, environment).await?;
     open_files::raise(config.limits.connections);
@@ -195,6 +195,7 @@ fn address(config: &Config) -> Result<SocketAddr, StartError> {
 }
 
 fn surroundings(
+    config: &Config,
     places: &Places,
     made: &tokens::MadeTokens,
     environment: &[(OsString, OsString)],
@@ -204,6 +205,7 @@ fn surroundings(
         roots: places.roots.clone(),
         needed: places.needed(),
         tools: derive::tool_names(),
+        auth_mode: config.auth.mode,
         own_tokens: tokens::known(made)?,
         environment: Some(environment.into()),
     })

@@ -10,6 +10,7 @@ use super::error::ApiError;
 use super::snapshot::snapshot;
 use super::state::ApiState;
 use crate::config::{AuthMode, KnownToken};
+use crate::permission::Revision;
 use crate::session::{Principal, Role, Sessions};
 
 /// The holder of a token; every known one is compared, so that time tells nothing.
@@ -31,6 +32,45 @@ async fn holder(known: &[KnownToken], token: &str, sessions: &Sessions) -> Optio
     }
 }
 
+/// By what a request was let in: as long as that is known, its stream goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// Tokens are not asked for.
+    Anyone,
+    /// A token, by its hash.
+    Token([u8; 32]),
+    /// A session's own token, by the name of the token that made the session.
+    Session(String),
+}
+
+impl Holder {
+    /// Whether it would be let in now.
+    pub(super) fn is_known(&self, revision: &Revision) -> bool {
+        match self {
+            Self::Anyone => true,
+            Self::Token(sha256) => revision.tokens.iter().any(|known| known.sha256 == *sha256),
+            Self::Session(owner) => revision.tokens.iter().any(|known| known.name == *owner),
+        }
+    }
+
+    fn of(token: &str, principal: &Principal) -> Self {
+        match principal.only_session {
+            None => Self::Token(Sha256::digest(token.as_bytes()).into()),
+            Some(_) => Self::Session(principal.name.clone()),
+        }
+    }
+}
+
+/// To be named after [`Caller`] or [`Operator`], which finds it.
+impl FromRequestParts<ApiState> for Holder {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &ApiState) -> Result<Self, ApiError> {
+        let found = parts.extensions.get::<Self>().cloned();
+        found.ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", "send a token"))
+    }
+}
+
 /// Whoever holds a valid token.
 pub(super) struct Caller(pub(super) Principal);
 
@@ -43,6 +83,7 @@ impl FromRequestParts<ApiState> for Caller {
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let revision = snapshot(&parts.extensions, state);
         if revision.config.auth.mode == AuthMode::None {
+            parts.extensions.insert(Holder::Anyone);
             return Ok(Self(Principal::new("local", Role::Operator)));
         }
         let missing = || {
@@ -60,6 +101,8 @@ impl FromRequestParts<ApiState> for Caller {
         let principal = holder(&revision.tokens, token, &state.sessions).await.ok_or_else(|| {
             ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", "this token is not known")
         })?;
+        let holder = Holder::of(token, &principal);
+        parts.extensions.insert(holder);
         check_reach(parts, state, &principal).await?;
         Ok(Self(principal))
     }

@@ -11,10 +11,11 @@ use futures_util::stream;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::auth::Holder;
 use super::error::ApiError;
 use super::state::ApiState;
 use crate::config::Place;
-use crate::permission::InForce;
+use crate::permission::ConfigStatus;
 use crate::store::{EventPage, EventQuery, Store, StoreError};
 
 /// How many events, and how many of their bytes, a stream reads at once: what a slow reader holds in
@@ -66,13 +67,20 @@ pub(super) fn stream_permit(state: &ApiState) -> Result<Place, ApiError> {
 }
 
 /// Streams what a query finds, from the log, until it ends.
-pub(super) fn respond(state: &ApiState, place: Place, query: EventQuery, until: Until) -> Response {
+pub(super) fn respond(
+    state: &ApiState,
+    holder: Holder,
+    place: Place,
+    query: EventQuery,
+    until: Until,
+) -> Response {
     let follower = Follower {
         store: Arc::clone(&state.store),
         latest: state.store.latest(query.session_id.as_deref()),
         query: EventQuery { limit: PAGE, bytes: PAGE_BYTES, ..query },
         until,
-        in_force: Arc::clone(&state.in_force),
+        holder,
+        in_force: state.in_force.follow(),
         closing: state.facts.closing.clone(),
         greeted: false,
         over: false,
@@ -96,7 +104,9 @@ struct Follower {
     latest: watch::Receiver<u64>,
     query: EventQuery,
     until: Until,
-    in_force: Arc<InForce>,
+    /// Who reads: the stream ends when its token is no longer known.
+    holder: Holder,
+    in_force: watch::Receiver<ConfigStatus>,
     closing: CancellationToken,
     greeted: bool,
     over: bool,
@@ -113,6 +123,10 @@ impl Follower {
         }
         loop {
             if self.over {
+                return None;
+            }
+            let revision = Arc::clone(&self.in_force.borrow_and_update().revision);
+            if !self.holder.is_known(&revision) {
                 return None;
             }
             self.latest.borrow_and_update();
@@ -133,10 +147,11 @@ impl Follower {
             if self.has_ended().await {
                 return None;
             }
-            let heartbeat = Duration::from_millis(self.in_force.now().config.events.heartbeat_ms);
+            let heartbeat = Duration::from_millis(revision.config.events.heartbeat_ms);
             tokio::select! {
                 () = self.closing.cancelled() => return None,
                 changed = self.latest.changed() => changed.ok()?,
+                changed = self.in_force.changed() => changed.ok()?,
                 () = tokio::time::sleep(heartbeat) => return Some(Bytes::from_static(b": keep-alive\n\n")),
             }
         }

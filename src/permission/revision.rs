@@ -1,7 +1,9 @@
 //! What is in force: config, compiled rules and known tokens as one value that is swapped as a whole.
 
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use tokio::sync::watch;
 
 use super::policy::Policy;
 use crate::config::{Config, ConfigError, KnownToken};
@@ -62,31 +64,36 @@ pub struct ConfigStatus {
 
 /// The one cell that is swapped. A request or call takes one snapshot of it and stays with that.
 #[derive(Debug)]
-pub struct InForce(RwLock<ConfigStatus>);
+pub struct InForce(watch::Sender<ConfigStatus>);
 
 impl InForce {
     /// Begins with a revision.
     pub fn new(revision: Revision) -> Self {
-        Self(RwLock::new(ConfigStatus { revision: Arc::new(revision), problem: None }))
+        Self(watch::Sender::new(ConfigStatus { revision: Arc::new(revision), problem: None }))
     }
 
     /// The revision in force now.
     pub fn now(&self) -> Arc<Revision> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner).revision)
+        Arc::clone(&self.0.borrow().revision)
     }
 
     /// The same, with what is wrong with the file.
     pub fn status(&self) -> ConfigStatus {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.borrow().clone()
+    }
+
+    /// Hears of each later change, or of the last of several.
+    pub fn follow(&self) -> watch::Receiver<ConfigStatus> {
+        self.0.subscribe()
     }
 
     /// Puts another revision in force, for everyone who takes a snapshot from now on.
     pub fn replace(&self, revision: Arc<Revision>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = ConfigStatus { revision, problem: None };
+        self.0.send_replace(ConfigStatus { revision, problem: None });
     }
 
     /// Says what is wrong with the file, or that nothing is any more; the revision stays.
     pub fn complain(&self, problem: Option<Arc<Problem>>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).problem = problem;
+        self.0.send_modify(|status| status.problem = problem);
     }
 }

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod calls;
+mod config;
 mod events;
 mod server;
 mod sessions;

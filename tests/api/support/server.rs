@@ -27,6 +27,7 @@ fn second_agent_hash() -> String {
 pub(crate) struct TestServer {
     child: Child,
     folder: TempDir,
+    file: PathBuf,
     pub(crate) address: SocketAddr,
 }
 
@@ -38,10 +39,45 @@ impl TestServer {
 
     /// A server with these keys in its config file.
     pub(crate) fn with_config(config: &Value) -> Self {
+        let config = config.clone();
+        Self::prepared(&[], |folder| {
+            std::fs::write(folder.join("config.json"), text_of(&config)).unwrap();
+            folder.join("config.json")
+        })
+    }
+
+    /// A server with these variables, over a config file that `prepare` makes in the server's folder.
+    pub(crate) fn prepared(variables: &[(&str, &str)], prepare: impl FnOnce(&Path) -> PathBuf) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("root")).unwrap();
-        let (child, address) = spawn(folder.path(), config);
-        Self { child, folder, address }
+        let file = prepare(&folder.path().canonicalize().unwrap());
+        let (child, address) = spawn(folder.path(), &file, variables);
+        Self { child, folder, file, address }
+    }
+
+    /// The config file, as it is named.
+    pub(crate) fn config_file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Puts another config in the place of the file, as an editor does: written beside it, renamed over.
+    pub(crate) fn replace_config(&self, config: &Value) {
+        self.replace_text(&text_of(config));
+    }
+
+    pub(crate) fn replace_text(&self, text: &str) {
+        let beside = self.file.with_extension("json.new");
+        std::fs::write(&beside, text).unwrap();
+        std::fs::rename(&beside, &self.file).unwrap();
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// What the server has logged.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
     /// Ends the server as its supervisor would and starts it again on the same data.
@@ -49,7 +85,8 @@ impl TestServer {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         assert!(self.child.wait().unwrap().success());
-        (self.child, self.address) = spawn(self.folder.path(), config);
+        std::fs::write(&self.file, text_of(config)).unwrap();
+        (self.child, self.address) = spawn(self.folder.path(), &self.file, &[]);
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {
@@ -130,13 +167,16 @@ impl Drop for TestServer {
     }
 }
 
-fn spawn(folder: &Path, config: &Value) -> (Child, SocketAddr) {
+/// A config with the second agent's token, unless it has tokens of its own.
+pub(crate) fn text_of(config: &Value) -> String {
     let mut config = config.clone();
     let tokens = json!([{"name": "second", "role": "agent", "sha256": second_agent_hash()}]);
     let auth = config.as_object_mut().unwrap().entry("auth").or_insert_with(|| json!({}));
     auth.as_object_mut().unwrap().entry("tokens").or_insert(tokens);
-    let file = folder.join("config.json");
-    std::fs::write(&file, config.to_string()).unwrap();
+    config.to_string()
+}
+
+fn spawn(folder: &Path, file: &Path, variables: &[(&str, &str)]) -> (Child, SocketAddr) {
     let mut child = program(folder)
         .args(["serve", "--listen", "127.0.0.1:0"])
         .arg("--data-dir")
@@ -144,7 +184,8 @@ fn spawn(folder: &Path, config: &Value) -> (Child, SocketAddr) {
         .arg("--workspace-root")
         .arg(folder.join("root"))
         .arg("--config")
-        .arg(&file)
+        .arg(file)
+        .envs(variables.iter().copied())
         .stdout(Stdio::piped())
         .stderr(std::fs::File::create(folder.join("log")).unwrap())
         .spawn()

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::domain::call::{Call, ToolCall};
-use crate::http::auth::Caller;
+use crate::http::auth::{Caller, Holder};
 use crate::http::body::JsonBody;
 use crate::http::error::ApiError;
 use crate::http::params::{CallQuery, PathParams, QueryParams, WAIT_DEFAULT_MS};
@@ -17,6 +17,7 @@ use crate::store::EventQuery;
 pub(in crate::http) async fn create(
     State(state): State<ApiState>,
     Caller(principal): Caller,
+    holder: Holder,
     PathParams(sid): PathParams<String>,
     QueryParams(query): QueryParams<CallQuery>,
     headers: HeaderMap,
@@ -32,7 +33,7 @@ pub(in crate::http) async fn create(
             call: Some(call.key),
             ..EventQuery::default()
         };
-        return Ok(sse::respond(&state, permit, query, Until::CallEnds));
+        return Ok(sse::respond(&state, holder, permit, query, Until::CallEnds));
     }
     let call = state.sessions.submit(&principal, &sid, query.turn, call, wait).await?;
     Ok((status_of(&call), Json(call)).into_response())

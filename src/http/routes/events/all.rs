@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::session::{EventsQuery, answer};
-use crate::http::auth::Operator;
+use crate::http::auth::{Holder, Operator};
 use crate::http::error::ApiError;
 use crate::http::params::QueryParams;
 use crate::http::state::ApiState;
@@ -13,8 +13,9 @@ use crate::http::state::ApiState;
 pub(in crate::http) async fn all(
     State(state): State<ApiState>,
     Operator(_): Operator,
+    holder: Holder,
     QueryParams(query): QueryParams<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    answer(&state, None, query, &headers).await
+    answer(&state, holder, None, query, &headers).await
 }

@@ -6,7 +6,7 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use crate::domain::identity::CallKey;
-use crate::http::auth::Caller;
+use crate::http::auth::{Caller, Holder};
 use crate::http::error::ApiError;
 use crate::http::params::{self, PathParams, QueryParams};
 use crate::http::sse::{self, Until};
@@ -31,17 +31,19 @@ pub(in crate::http) struct EventsQuery {
 pub(in crate::http) async fn session(
     State(state): State<ApiState>,
     Caller(principal): Caller,
+    holder: Holder,
     PathParams(sid): PathParams<String>,
     QueryParams(query): QueryParams<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     state.sessions.get_record(&principal, &sid).await?;
-    answer(&state, Some(sid), query, &headers).await
+    answer(&state, holder, Some(sid), query, &headers).await
 }
 
 /// A stream, or a page for who accepts JSON alone.
 pub(super) async fn answer(
     state: &ApiState,
+    holder: Holder,
     session_id: Option<String>,
     query: EventsQuery,
     headers: &HeaderMap,
@@ -65,7 +67,7 @@ pub(super) async fn answer(
     let events = EventQuery { session_id, after, call, types, limit, bytes: 0 };
     let permit = sse::stream_permit(state)?;
     if !sse::wants_json(headers) {
-        return Ok(sse::respond(state, permit, events, until));
+        return Ok(sse::respond(state, holder, permit, events, until));
     }
     let page = sse::page(state, events, wait).await.map_err(SessionError::from)?;
     Ok(json_page(&page, after))
