@@ -1,5 +1,6 @@
 //! Puts the server together: the only room that names every concrete type.
 
+mod check;
 mod derive;
 mod greeting;
 mod open_files;
@@ -31,6 +32,7 @@ use crate::session::{Parts, Sessions};
 use crate::store::Store;
 use crate::store::sqlite::{SqliteOptions, SqliteStore};
 use crate::tools::OwnListener;
+pub use check::{CheckedConfig, check_config, load_config};
 use derive::{Derived, Surroundings};
 use places::Places;
 use reload::Reloader;

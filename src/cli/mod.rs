@@ -4,6 +4,7 @@ mod approvals;
 mod approve;
 mod call;
 mod client;
+mod config;
 mod connection;
 mod decision;
 mod deny;
@@ -64,6 +65,8 @@ enum Command {
     Deny(deny::DenyArgs),
     /// Ask a server whether it is ready
     Health(health::HealthArgs),
+    /// Check or show the configuration, its schema and reference
+    Config(config::ConfigArgs),
 }
 
 /// Runs the command that the arguments name and returns how the process should exit.
@@ -85,6 +88,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Approve(args)) => block_on(approve::run(args, &mut Output::stdout())),
         Some(Command::Deny(args)) => block_on(deny::run(args, &mut Output::stdout())),
         Some(Command::Health(args)) => block_on(health::run(args, &mut Output::stdout())),
+        Some(Command::Config(args)) => config::run(args, &mut Output::stdout()),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

@@ -1,5 +1,7 @@
 //! The bounds of numbers in the config: held when it is loaded, and told by the schema and the reference.
 
+use super::network::{BODY_BYTES_MAX, TIMEOUT_MS_MAX};
+
 /// A key with the least and the most that it may be.
 pub(super) type Bound = (&'static str, u64, u64);
 
@@ -10,6 +12,11 @@ pub(super) const BOUNDS: &[Bound] = &[
     ("events.kept_per_session", 1_000, 100_000_000),
     ("events.heartbeat_ms", 1_000, 60_000),
     ("approvals.expire_after_s", 1, 30 * 24 * 60 * 60),
+    ("network.timeout_ms", 1, TIMEOUT_MS_MAX),
+    // At most network.max_bytes_limit, which the section itself holds.
+    ("network.max_bytes", 1, BODY_BYTES_MAX),
+    ("network.max_bytes_limit", 1, BODY_BYTES_MAX),
+    ("network.concurrent", 1, 1_024),
     ("limits.connections", 1, 1_000_000),
     ("limits.requests", 1, 1_000_000),
     ("limits.streams", 1, 1_000_000),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Config;
 
 /// Every key of a config with its value. A list is one key, whatever it holds.
-pub(super) fn of(config: &Config) -> BTreeMap<String, Value> {
+pub fn of(config: &Config) -> BTreeMap<String, Value> {
     // A config can always be written: it was made from JSON.
     leaves(&serde_json::to_value(config).unwrap_or_default())
 }

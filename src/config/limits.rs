@@ -1,12 +1,13 @@
 //! Bounds on what clients may use at once.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Bounds; at each of them a request is refused with a clear error.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// Connections at once; further ones wait to be taken. Needs a restart.
+    /// Connections at once; further ones wait to be taken.
     pub connections: usize,
     /// Requests at once; further ones get 503.
     pub requests: usize,
@@ -18,7 +19,7 @@ pub struct LimitsConfig {
     pub open_calls_per_session: usize,
     /// Calls that run at once, over all sessions; further ones wait as `queued`.
     pub running_calls: usize,
-    /// How long a client may take to send a request's head, in milliseconds. Needs a restart.
+    /// How long a client may take to send a request's head, in milliseconds; of connections that come from then on.
     pub head_timeout_ms: u64,
     /// How long a client may take to send a request's body, in milliseconds.
     pub body_timeout_ms: u64,

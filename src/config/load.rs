@@ -75,6 +75,15 @@ impl LoadedConfig {
 
 /// Loads a config: the file, where one is given, under the overrides. All that is wrong is told.
 pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<LoadedConfig, ConfigError> {
+    let (loaded, problems) = load_all(path, overrides)?;
+    if problems.is_empty() { Ok(loaded) } else { Err(loaded.invalid(problems)) }
+}
+
+/// The same, with what is good of a file in which something is wrong; an error only where nothing can be read.
+pub fn load_all(
+    path: Option<&Path>,
+    overrides: &Overrides,
+) -> Result<(LoadedConfig, Vec<ConfigProblem>), ConfigError> {
     let text = path.map(read).transpose()?.unwrap_or_default();
     let path = path.map(Path::to_path_buf);
     let parsed = if path.is_none() { Ok(Value::Object(Map::new())) } else { source::parse(&text) };
@@ -89,7 +98,7 @@ pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<LoadedConfig, 
     apply_flags(&mut config, overrides, &mut layers);
     let loaded = LoadedConfig { config, text, path, layers };
     problems.extend(check(&loaded));
-    if problems.is_empty() { Ok(loaded) } else { Err(loaded.invalid(problems)) }
+    Ok((loaded, problems))
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {

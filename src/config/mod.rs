@@ -11,8 +11,10 @@ mod network;
 mod permissions;
 mod problem;
 pub mod reach;
+mod reference;
 mod reload;
 mod restart;
+mod schema;
 mod server;
 mod source;
 mod tokens;
@@ -21,24 +23,27 @@ mod watch;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use auth::{AuthConfig, AuthMode, Role, TokenConfig};
 pub use capacity::{Capacity, Place};
-pub use keys::changed;
+pub use keys::{changed, of as values};
 pub use limits::LimitsConfig;
-pub use load::{Layer, LoadedConfig, Overrides, load};
+pub use load::{Layer, LoadedConfig, Overrides, load, load_all};
 pub use network::{BODY_BYTES_MAX, NetworkConfig, PrivateHost, ProxyConfig, ProxyUrl, TIMEOUT_MS_MAX};
 pub use permissions::{ApprovalsConfig, MaxMode, PermissionsConfig, RuleTest, Verdict};
 pub use problem::{ConfigError, ConfigProblem};
+pub use reference::reference;
 pub use reload::{ReloadError, ReloadHandle, ReloadRequest, Reloaded};
 pub use restart::{RESTART_KEYS, merge};
+pub use schema::schema;
 pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig};
 pub use tokens::{KnownToken, known_tokens};
 pub use watch::FileWatch;
 
 /// All of it. Every key has a default; unknown keys are errors.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Ignored: editors find the schema by it.

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::web::{Host, HostError, WebUrl};
@@ -15,7 +16,7 @@ pub const TIMEOUT_MS_MAX: u64 = 300_000;
 pub const BODY_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// What http_request and WebFetch may reach. Read for each call: a change holds for the next one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NetworkConfig {
     /// The proxy that every request goes through; none where it is left out. The environment's proxy
@@ -56,7 +57,7 @@ impl Default for NetworkConfig {
 }
 
 /// A proxy. Its password stands in a file or a variable, never here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProxyConfig {
     /// Such as `http://proxy.example:3128`; `https://` encrypts the way to the proxy.
@@ -82,7 +83,7 @@ impl ProxyConfig {
 }
 
 /// The URL of a proxy: http or https, a host, perhaps a port, and nothing else.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct ProxyUrl(WebUrl);
 
@@ -117,7 +118,7 @@ impl From<ProxyUrl> for String {
 }
 
 /// A private host or network that may be reached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct PrivateHost {
     text: String,
@@ -223,16 +224,9 @@ impl fmt::Display for PrivateHost {
 impl NetworkConfig {
     /// What the types cannot say, each with its key.
     pub(super) fn check(&self, passed_on: &[String], wrong: &mut impl FnMut(&str, String)) {
-        let limit = self.max_bytes_limit.clamp(1, BODY_BYTES_MAX);
-        for (key, value, most) in [
-            ("network.timeout_ms", self.timeout_ms, TIMEOUT_MS_MAX),
-            ("network.max_bytes_limit", self.max_bytes_limit, BODY_BYTES_MAX),
-            ("network.max_bytes", self.max_bytes, limit),
-            ("network.concurrent", self.concurrent as u64, 1024),
-        ] {
-            if value < 1 || value > most {
-                wrong(key, format!("{value} is out of bounds: 1 to {most}"));
-            }
+        let (limit, bytes) = (self.max_bytes_limit.clamp(1, BODY_BYTES_MAX), self.max_bytes);
+        if bytes > limit && bytes <= BODY_BYTES_MAX {
+            wrong("network.max_bytes", format!("{bytes} is out of bounds: 1 to {limit}"));
         }
         let visible = |c: char| c.is_ascii_graphic() || c == ' ';
         if self.user_agent.len() > 256 || !self.user_agent.chars().all(visible) {

@@ -1,11 +1,12 @@
 //! The rules, as text, and how long people have to answer.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::session::PermissionMode;
 
 /// What may run. The rules' grammar is the permission room's; here they are text.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PermissionsConfig {
     /// The mode that a session begins with.
@@ -25,7 +26,7 @@ pub struct PermissionsConfig {
 }
 
 /// The widest mode that a session may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxMode {
     /// `default`, `plan` and `dont_ask` only.
@@ -56,7 +57,7 @@ impl MaxMode {
 }
 
 /// One example: a call as a rule would name it, and what must come of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleTest {
     /// Such as `Bash(cargo test --all)`.
@@ -66,7 +67,7 @@ pub struct RuleTest {
 }
 
 /// What comes of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It runs.
@@ -78,7 +79,7 @@ pub enum Verdict {
 }
 
 /// How long people have to answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalsConfig {
     /// An approval that nobody decides is denied after so many seconds, 1 to 2592000 (30 days).

@@ -1,9 +1,10 @@
 //! Sections of the server itself: listener, sandbox, shell, events.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The listener.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerConfig {
     /// Address and port; port 0 takes a free one. Needs a restart.
@@ -29,7 +30,7 @@ impl Default for ServerConfig {
 }
 
 /// What keeps commands away from the server's own files and memory.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxConfig {
     /// Which mechanism. Needs a restart.
@@ -39,7 +40,7 @@ pub struct SandboxConfig {
 }
 
 /// The mechanism of the floor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FloorChoice {
     /// Landlock where the kernel has it, else bubblewrap.
@@ -54,7 +55,7 @@ pub enum FloorChoice {
 }
 
 /// The shell tool.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BashConfig {
     /// Names of the server's environment variables that commands get too. Never `TOOLGATE_…`.
@@ -62,10 +63,10 @@ pub struct BashConfig {
 }
 
 /// The event log and its streams.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventsConfig {
-    /// How many events a session keeps, 1000 to 100000000; older ones are dropped. Needs a restart.
+    /// How many events a session keeps, 1000 to 100000000; older ones are dropped.
     pub kept_per_session: u64,
     /// How often a silent stream sends a comment, in milliseconds, 1000 to 60000.
     pub heartbeat_ms: u64,

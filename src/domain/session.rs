@@ -40,7 +40,7 @@ pub enum SessionStatus {
 }
 
 /// How a session's calls are permitted where no rule decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionMode {
     /// Reading in the workspace is allowed, all else asks.

@@ -1,9 +1,10 @@
 //! A thousand reloads while calls run: no call and no request sees half of a config.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::{reload, shown};
 use crate::support::server::text_of;
@@ -47,11 +48,10 @@ struct Seen {
 }
 
 /// Calls a command that only one config allows, and that needs the variable that only this one passes.
-async fn call(session: TestSession, side: &'static str, over: Arc<AtomicBool>, seen: Arc<Seen>) {
-    for n in 0.. {
-        if over.load(Ordering::Relaxed) {
-            return;
-        }
+async fn call(session: TestSession, side: &'static str, mut reloads: watch::Receiver<u64>, seen: Arc<Seen>) {
+    // At most one for each reload, so that the reloads get their turn.
+    while reloads.changed().await.is_ok() {
+        let n = *reloads.borrow_and_update();
         let call = session.bash(&format!("{side}{n}"), &format!("printenv {side}")).await.expect(200);
         match call["status"].as_str().unwrap() {
             "completed" => {
@@ -65,10 +65,15 @@ async fn call(session: TestSession, side: &'static str, over: Arc<AtomicBool>, s
 }
 
 /// Asks for the config with a token and a host of one config: both fit, or neither does.
-async fn ask(server: Arc<TestServer>, side: &'static str, over: Arc<AtomicBool>, seen: Arc<Seen>) {
+async fn ask(
+    server: Arc<TestServer>,
+    side: &'static str,
+    mut reloads: watch::Receiver<u64>,
+    seen: Arc<Seen>,
+) {
     let client = server.with_token(&token(side));
     let host = format!("{side}.example");
-    while !over.load(Ordering::Relaxed) {
+    while reloads.changed().await.is_ok() {
         let request = client.request(reqwest::Method::GET, "/v1/config").header("Host", &host);
         let answer = crate::support::Answer::of(request).await;
         if answer.status == 200 {
@@ -81,8 +86,8 @@ async fn ask(server: Arc<TestServer>, side: &'static str, over: Arc<AtomicBool>,
 }
 
 /// Looks at the config: all of it is of one side.
-async fn look(server: Arc<TestServer>, over: Arc<AtomicBool>) {
-    while !over.load(Ordering::Relaxed) {
+async fn look(server: Arc<TestServer>, mut reloads: watch::Receiver<u64>) {
+    while reloads.changed().await.is_ok() {
         let shown = shown(&server).await;
         let side = if shown["revision"].as_u64().unwrap() % 2 == 1 { "ODD" } else { "EVEN" };
         let expected = config(side);
@@ -102,23 +107,24 @@ async fn a_thousand_reloads_tear_nothing() {
         std::fs::write(folder.join("config.json"), text_of(&config("ODD"))).unwrap();
         folder.join("config.json")
     }));
-    let over = Arc::new(AtomicBool::new(false));
+    let (reloaded, reloads) = watch::channel(0);
     let (calls, requests) = (Arc::new(Seen::default()), Arc::new(Seen::default()));
     let mut tasks = tokio::task::JoinSet::new();
     for side in ["ODD", "EVEN"] {
         let session = server.session().await;
-        tasks.spawn(call(session, side, Arc::clone(&over), Arc::clone(&calls)));
-        tasks.spawn(ask(Arc::clone(&server), side, Arc::clone(&over), Arc::clone(&requests)));
+        tasks.spawn(call(session, side, reloads.clone(), Arc::clone(&calls)));
+        tasks.spawn(ask(Arc::clone(&server), side, reloads.clone(), Arc::clone(&requests)));
     }
-    tasks.spawn(look(Arc::clone(&server), Arc::clone(&over)));
+    tasks.spawn(look(Arc::clone(&server), reloads.clone()));
+    drop(reloads);
     for n in 0..RELOADS {
         server.replace_config(&config(if n % 2 == 0 { "EVEN" } else { "ODD" }));
         assert_eq!(reload(&server).await["revision"], n + 2, "each replaced file is one revision");
-        if tasks.try_join_next().is_some_and(|ended| ended.is_err()) {
+        if reloaded.send(n).is_err() {
             break;
         }
     }
-    over.store(true, Ordering::Relaxed);
+    drop(reloaded);
     while let Some(ended) = tasks.join_next().await {
         ended.unwrap();
     }
