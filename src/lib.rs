@@ -13,5 +13,6 @@ pub mod process;
 pub mod sandbox;
 pub mod session;
 pub mod store;
+pub mod telemetry;
 pub mod tools;
 pub mod workspace;

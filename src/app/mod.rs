@@ -31,6 +31,7 @@ use crate::sandbox::FloorStatus;
 use crate::session::{Parts, Sessions};
 use crate::store::Store;
 use crate::store::sqlite::{SqliteOptions, SqliteStore};
+use crate::telemetry::Metrics;
 use crate::tools::OwnListener;
 pub use check::{CheckedConfig, check_config, load_config};
 use derive::{Derived, Surroundings};
@@ -102,16 +103,17 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     let made = tokens::prepare(&places.data_dir, &*ids)?;
     let surroundings = surroundings(config, &places, &made, &environment)?;
     let derived = surroundings.derive(&loaded).map_err(|error| StartError(error.to_string()))?;
-    let launcher = launch(&loaded, &places, environment).await?;
+    let metrics = metrics();
+    let launcher = launch(&loaded, &places, environment, &metrics).await?;
     open_files::raise(config.limits.connections);
     let floor = launcher.floor().clone();
     refuse_open_doors(config, address.ip(), Some(&floor))?;
-    let closing = open_store(config, &places, &clock)?;
+    let closing = open_store(config, &places, &clock, &metrics)?;
     let store: Arc<dyn Store> = closing.clone();
     let in_force = Arc::new(InForce::new(first_revision(&loaded, &derived, clock.now())));
     let bounds = Bounds::new(&config.limits);
     let (sessions, own_listener) =
-        sessions(&in_force, &bounds.running, &places, &store, &clock, &ids, &launcher);
+        sessions(&in_force, &bounds.running, &places, &store, &clock, &ids, &launcher, &metrics);
     sessions.recover().await.map_err(|error| {
         StartError::from_display("the calls of the run before could not be taken up", error)
     })?;
@@ -149,10 +151,12 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
         in_force: Arc::clone(&in_force),
         reloads,
         facts: Arc::clone(&facts),
+        metrics: metrics.clone(),
     };
     let serve_limits = ServeLimits { connections: bounds.connections, head_timeout: head_timeout(&in_force) };
     let abort = CancellationToken::new();
-    let serving = http::serve(listening, http::router(state), serve_limits, stop.clone(), abort.clone());
+    let router = http::router(state);
+    let serving = http::serve(listening, router, serve_limits, metrics, stop.clone(), abort.clone());
     let serving = tokio::spawn(serving);
     signals.come().await;
     tracing::info!("shutting down");
@@ -183,9 +187,17 @@ async fn leave(
     let _ = serving.await;
 }
 
-fn open_store(config: &Config, places: &Places, clock: &SharedClock) -> Result<Arc<SqliteStore>, StartError> {
-    let options =
-        SqliteOptions { events_per_session: config.events.kept_per_session, ..SqliteOptions::default() };
+fn open_store(
+    config: &Config,
+    places: &Places,
+    clock: &SharedClock,
+    metrics: &Metrics,
+) -> Result<Arc<SqliteStore>, StartError> {
+    let options = SqliteOptions {
+        events_per_session: config.events.kept_per_session,
+        metrics: metrics.clone(),
+        ..SqliteOptions::default()
+    };
     SqliteStore::open(&places.data_dir, Arc::clone(clock), &options)
         .map(Arc::new)
         .map_err(|error| StartError::from_display("the store could not be opened", error))
@@ -262,6 +274,13 @@ impl Bounds {
     }
 }
 
+/// Numbers by the names of the built-in tools.
+fn metrics() -> Metrics {
+    let tools = BuiltinToolExecutor::tool_schemas();
+    let names: Vec<&str> = tools.iter().map(crate::domain::schema::ToolSchema::name).collect();
+    Metrics::new(&names)
+}
+
 /// The environment, read once.
 #[expect(
     clippy::disallowed_methods,
@@ -322,6 +341,7 @@ async fn launch(
     loaded: &LoadedConfig,
     places: &Places,
     environment: Vec<(OsString, OsString)>,
+    metrics: &Metrics,
 ) -> Result<Launcher, StartError> {
     let options = LauncherOptions {
         program: PathBuf::from("/proc/self/exe"),
@@ -333,6 +353,7 @@ async fn launch(
         allowed: Vec::new(),
         environment,
         never_in_path: places.roots.clone(),
+        metrics: metrics.clone(),
     };
     Launcher::start(options)
         .await
@@ -347,10 +368,12 @@ fn sessions(
     clock: &SharedClock,
     ids: &Arc<dyn Ids>,
     launcher: &Launcher,
+    metrics: &Metrics,
 ) -> (Sessions, OwnListener) {
     let confined = launcher.floor().reason_if_missing.is_none();
     let grants = Some(Arc::clone(store));
-    let checker = PolicyChecker::new(Arc::clone(in_force), grants, places.home.clone(), confined);
+    let checker = PolicyChecker::new(Arc::clone(in_force), grants, places.home.clone(), confined)
+        .counting(metrics.clone());
     let desk = StoreDesk::new(Arc::clone(store), Arc::clone(clock), Arc::clone(ids));
     let checker = Arc::new(checker);
     let gate = Gate::new(checker.clone()).with_desk(Arc::new(desk.clone()));

@@ -54,6 +54,13 @@ impl Capacity {
         drop(self.0.semaphore.acquire_many(all).await);
     }
 
+    /// How many places are in use, and how many there are; more are in use after a bound was lowered.
+    pub fn load(&self) -> (usize, usize) {
+        let size = self.0.size();
+        let used = (size.limit + size.owed).saturating_sub(self.0.semaphore.available_permits());
+        (used, size.limit)
+    }
+
     /// Makes room for `limit` at once. What has a place keeps it, also beyond a smaller limit.
     pub fn resize(&self, limit: usize) {
         let mut size = self.0.size();
@@ -105,6 +112,7 @@ mod tests {
         let mut inside: Vec<Place> = std::iter::from_fn(|| capacity.try_enter()).collect();
         assert_eq!(inside.len(), 3);
         capacity.resize(1);
+        assert_eq!(capacity.load(), (3, 1));
         inside.pop();
         assert_eq!(free(&capacity), 0, "two are still in");
         inside.pop();

@@ -269,6 +269,19 @@ pub enum Resolution {
     Superseded,
 }
 
+impl Resolution {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Superseded => "superseded",
+        }
+    }
+}
+
 impl From<Choice> for Resolution {
     fn from(choice: Choice) -> Self {
         match choice {

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -22,6 +22,8 @@ pub(super) async fn guard(State(state): State<ApiState>, mut request: Request, n
     let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
     let span =
         tracing::info_span!("request", %request_id, method = %request.method(), path = request.uri().path());
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let in_flight = state.metrics.http().request(route, request.method().as_str());
     let response = async {
         if let Err(error) = admit(&state, &revision, &request) {
             return error.into_response();
@@ -37,7 +39,9 @@ pub(super) async fn guard(State(state): State<ApiState>, mut request: Request, n
     }
     .instrument(span)
     .await;
-    finish(response, &request_id)
+    let response = finish(response, &request_id);
+    in_flight.answered(response.status().as_u16());
+    response
 }
 
 /// Writes out a problem and adds what every answer has.

@@ -39,6 +39,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/config/reload", post(server::reload::reload))
         .route("/healthz", get(server::probes::healthz))
         .route("/readyz", get(server::probes::readyz))
+        .route("/metrics", get(server::metrics::metrics))
         .method_not_allowed_fallback(guard::no_method)
         .fallback(guard::no_route)
         .layer(

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Capacity;
+use crate::telemetry::Metrics;
 
 /// The most bytes of a request's head; more are answered with 431.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -48,6 +49,7 @@ pub async fn serve(
     listening: Listening,
     router: Router,
     limits: ServeLimits,
+    metrics: Metrics,
     stop: CancellationToken,
     abort: CancellationToken,
 ) {
@@ -71,9 +73,10 @@ pub async fn serve(
         };
         let connection =
             connection(stream, router.clone(), (limits.head_timeout)(), stop.clone(), abort.clone());
+        let open = metrics.http().connection();
         tasks.spawn(async move {
             connection.await;
-            drop(place);
+            drop((place, open));
         });
     }
     drop(listening);

@@ -17,6 +17,7 @@ use super::state::ApiState;
 use crate::config::Place;
 use crate::permission::ConfigStatus;
 use crate::store::{EventPage, EventQuery, Store, StoreError};
+use crate::telemetry::metrics::Counted;
 
 /// How many events, and how many of their bytes, a stream reads at once: what a slow reader holds in
 /// memory, about twice while it is written out.
@@ -58,19 +59,26 @@ pub(super) fn wants_json(headers: &HeaderMap) -> bool {
     accepts.into_iter().any(|accept| accept.contains("application/json")) && !wants_stream(headers)
 }
 
+/// A place among the streams, given back when it is dropped.
+pub(super) struct StreamPlace {
+    _place: Place,
+    _open: Counted,
+}
+
 /// A place among the streams, or the refusal.
-pub(super) fn stream_permit(state: &ApiState) -> Result<Place, ApiError> {
-    state.facts.streams.try_enter().ok_or_else(|| {
+pub(super) fn stream_permit(state: &ApiState) -> Result<StreamPlace, ApiError> {
+    let place = state.facts.streams.try_enter().ok_or_else(|| {
         let detail = "the server has as many event streams as it takes; try again";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_streams", detail).retry_after(5)
-    })
+    })?;
+    Ok(StreamPlace { _place: place, _open: state.metrics.http().stream() })
 }
 
 /// Streams what a query finds, from the log, until it ends.
 pub(super) fn respond(
     state: &ApiState,
     holder: Holder,
-    place: Place,
+    place: StreamPlace,
     query: EventQuery,
     until: Until,
 ) -> Response {
@@ -110,7 +118,7 @@ struct Follower {
     closing: CancellationToken,
     greeted: bool,
     over: bool,
-    _place: Place,
+    _place: StreamPlace,
 }
 
 impl Follower {

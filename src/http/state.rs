@@ -10,6 +10,7 @@ use crate::permission::InForce;
 use crate::sandbox::FloorStatus;
 use crate::session::Sessions;
 use crate::store::Store;
+use crate::telemetry::Metrics;
 
 /// The handles that the routes share.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub struct ApiState {
     pub reloads: ReloadHandle,
     /// What does not change while the server runs.
     pub facts: Arc<Facts>,
+    /// Where it is counted what happens.
+    pub metrics: Metrics,
 }
 
 /// What does not change while the server runs.

@@ -23,6 +23,7 @@ use crate::config::{self, PermissionsConfig};
 use crate::domain::approval::{AskReason, Offer, Scope as GrantScope};
 use crate::domain::result::DeniedBy;
 use crate::store::Store;
+use crate::telemetry::Metrics;
 
 /// What is wrong with a rule of the config: its key, such as `permissions.deny[2]`, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +104,7 @@ pub struct PolicyChecker {
     grants: Option<Arc<dyn Store>>,
     home: Option<PathBuf>,
     confined: bool,
+    metrics: Metrics,
 }
 
 impl PolicyChecker {
@@ -114,7 +116,14 @@ impl PolicyChecker {
         home: Option<PathBuf>,
         confined: bool,
     ) -> Self {
-        Self { in_force, grants, home, confined }
+        Self { in_force, grants, home, confined, metrics: Metrics::default() }
+    }
+
+    /// Counting its verdicts there.
+    #[must_use]
+    pub fn counting(mut self, metrics: Metrics) -> Self {
+        self.metrics = metrics;
+        self
     }
 
     /// The policy of the revision that the call goes by; the one in force now for a call without.
@@ -188,6 +197,7 @@ impl PolicyChecker {
         } else {
             policy.judge(&subject, &self.circumstances(request, &grants))
         };
+        self.metrics.calls().judged(verdict.decision.as_str(), verdict.reason.by.as_str());
         self.answer(&subject, verdict)
     }
 

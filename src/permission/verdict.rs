@@ -57,6 +57,33 @@ pub enum By {
     NoHuman,
 }
 
+impl By {
+    /// A word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Grant => "grant",
+            Self::Mode => "mode",
+            Self::Bypass => "bypass",
+            Self::Protection => "protection",
+            Self::Class => "class",
+            Self::NotUnderstood => "not_understood",
+            Self::NoHuman => "no_human",
+        }
+    }
+}
+
+impl Decision {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask { .. } => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 impl Reason {
     pub(crate) fn new(by: By, text: impl Into<String>) -> Self {
         Self { text: text.into(), rule: None, by }
@@ -65,10 +92,6 @@ impl Reason {
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Allow => "allow",
-            Self::Ask { .. } => "ask",
-            Self::Deny => "deny",
-        })
+        f.write_str(self.as_str())
     }
 }

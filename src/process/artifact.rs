@@ -62,6 +62,11 @@ impl ArtifactWriter {
         let _ = chunks.send(chunk).await;
     }
 
+    /// How many bytes of output were taken to be kept.
+    pub fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
     /// Waits until all is written. `Ok(false)` where there was nothing to keep.
     pub async fn finish(mut self) -> io::Result<bool> {
         drop(self.chunks.take());

@@ -10,6 +10,7 @@ use tokio::net::unix::pipe;
 
 use super::LaunchError;
 use super::wire::{MAX_REPORT_BYTES, Report, TERMINATE};
+use crate::telemetry::metrics::{CommandMeter, Starting};
 
 /// A command to run.
 #[derive(Debug)]
@@ -91,6 +92,8 @@ pub struct RunningCommand {
     pub output: pipe::Receiver,
     /// Its process tree.
     pub tree: Tree,
+    /// Counts its output; it is told to be alive for as long as this is.
+    pub meter: CommandMeter,
 }
 
 /// The process tree of a command that runs. Dropping it ends the tree at once.
@@ -104,12 +107,16 @@ pub struct Tree {
 
 impl RunningCommand {
     /// Waits until the keeper says that the program runs.
-    pub(super) async fn started(output: pipe::Receiver, control: UnixStream) -> Result<Self, LaunchError> {
+    pub(super) async fn started(
+        output: pipe::Receiver,
+        control: UnixStream,
+        starting: Starting<'_>,
+    ) -> Result<Self, LaunchError> {
         let mut tree = Tree { control, buffer: Vec::new(), pid: 0, ended: None };
         match tree.next_report().await? {
             Report::Started { pid } => {
                 tree.pid = pid;
-                Ok(Self { output, tree })
+                Ok(Self { output, tree, meter: starting.started() })
             }
             Report::Failed { step, errno } => {
                 Err(LaunchError::Start { step, error: std::io::Error::from_raw_os_error(errno) })

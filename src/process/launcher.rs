@@ -25,6 +25,7 @@ use super::command::{CommandSpec, RunningCommand};
 use super::wire::{MAX_DESCRIPTORS, RUN, Request, STOP, StartStep};
 use super::{environment, spawner};
 use crate::sandbox::{Confinement, Floor, FloorChoice, FloorError, FloorPaths, FloorStatus, Named};
+use crate::telemetry::Metrics;
 
 /// How long [`Launcher::stop`] waits for the trees: 2 seconds of grace, then SIGKILL and its effect.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -89,6 +90,8 @@ pub struct LauncherOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// Directories beneath which no program is looked for: the roots of workspaces.
     pub never_in_path: Vec<PathBuf>,
+    /// Where commands are counted.
+    pub metrics: Metrics,
 }
 
 /// Starts commands. Cheap to clone.
@@ -109,6 +112,7 @@ struct Inner {
     floor: Floor,
     environment: Vec<(OsString, OsString)>,
     spawner: Mutex<State>,
+    metrics: Metrics,
 }
 
 #[derive(Debug)]
@@ -127,6 +131,7 @@ struct Spawner {
 impl Launcher {
     /// Lays the floor and starts the spawner. Must be called within a tokio runtime.
     pub async fn start(options: LauncherOptions) -> Result<Self, LaunchError> {
+        let metrics = options.metrics.clone();
         let laid = tokio::task::spawn_blocking(move || {
             let mut needed = options.needed;
             needed.extend(TEMPORARY.map(PathBuf::from));
@@ -147,7 +152,7 @@ impl Launcher {
             laid.await.map_err(|error| LaunchError::Spawner(io::Error::other(error)))??;
         let first = Spawner::start(&program).map_err(LaunchError::Spawner)?;
         let spawner = Mutex::new(State::Up(Arc::new(first)));
-        Ok(Self { inner: Arc::new(Inner { program, floor, environment, spawner }) })
+        Ok(Self { inner: Arc::new(Inner { program, floor, environment, spawner, metrics }) })
     }
 
     /// The floor in force.
@@ -179,6 +184,7 @@ impl Launcher {
 
     /// Starts a command; answers when its program runs.
     pub async fn spawn(&self, command: CommandSpec) -> Result<RunningCommand, LaunchError> {
+        let starting = self.inner.metrics.commands().starting();
         let packet = Packet::new(command, self.inner.floor.confinement()?)?;
         let mut last = io::Error::from(io::ErrorKind::NotConnected);
         for _ in 0..ATTEMPTS {
@@ -186,7 +192,7 @@ impl Launcher {
             match spawner.send(RUN, &packet.descriptors()).await {
                 Ok(()) => {
                     let (output, control) = packet.into_ends()?;
-                    return RunningCommand::started(output, control).await;
+                    return RunningCommand::started(output, control, starting).await;
                 }
                 Err(error) => {
                     last = error;

@@ -202,6 +202,12 @@ impl LiveSession {
         }
     }
 
+    /// How each call that was accepted stands.
+    pub(super) fn statuses(&self) -> Vec<CallStatus> {
+        let calls: Vec<_> = self.calls().values().cloned().collect();
+        calls.iter().filter_map(|call| Some(call.current()?.status)).collect()
+    }
+
     pub(super) fn has_open_calls(&self) -> bool {
         !self.calls().is_empty()
     }

@@ -25,6 +25,7 @@ use crate::executor::{ClientTool, GatedExecutor, OverlayToolExecutor, ToolRegist
 use crate::permission::{InForce, Revision, StoreDesk};
 use crate::process::Launcher;
 use crate::store::{ApprovalFilter, Page, PageRequest, SessionRecord, Store};
+use crate::telemetry::metrics::{Places, SessionLoad};
 use crate::workspace::{FileLocks, Workspace};
 
 /// How long a request waits for its running call's end when the server goes down.
@@ -175,6 +176,16 @@ impl Sessions {
             record.session.runtime = file.read(self.revision().config.permissions.max_mode).flags;
         }
         Ok(record.session)
+    }
+
+    /// What is open and what runs now.
+    pub fn load(&self) -> SessionLoad {
+        let live: Vec<_> = self.live_map().values().cloned().collect();
+        let (used, all) = self.0.parts.running.load();
+        SessionLoad {
+            open: live.iter().flat_map(|live| live.statuses()).collect(),
+            running: Places { used, all },
+        }
     }
 
     /// Whether the principal reaches a session, active or ended.

@@ -20,6 +20,7 @@ use crate::domain::identity::CallKey;
 use crate::domain::outcome::Question;
 use crate::domain::result::ToolResult;
 use crate::domain::session::{RuntimeFlags, Session, SessionStatus, SessionTool};
+use crate::telemetry::metrics::StoreLoad;
 
 /// Why a step did not happen. Nothing of a failed step is kept.
 #[derive(Debug, thiserror::Error)]
@@ -361,6 +362,8 @@ pub trait GrantStore: Send + Sync {
 pub trait Store: EventLog + CallStore + ApprovalStore + SessionStore + GrantStore {
     /// Whether the store takes writes: for readiness.
     fn is_healthy(&self) -> bool;
+    /// How full it is now. Touches the disk, for a moment.
+    fn load(&self) -> StoreLoad;
 }
 
 impl SessionRecord {

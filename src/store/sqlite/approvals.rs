@@ -17,6 +17,7 @@ use crate::domain::event::AgentEvent;
 use crate::domain::grant::Grant;
 use crate::domain::identity::CallKey;
 use crate::store::{ApprovalFilter, ApprovalStep, ApprovalStore, Page, PageRequest, StoreError};
+use crate::telemetry::metrics::between;
 
 /// What a step does to approvals, with a new one as JSON.
 pub(super) enum PreparedApprovals {
@@ -226,7 +227,10 @@ impl ApprovalStore for SqliteStore {
         if made.event.ends_call {
             return Err(StoreError::Failed("a decision does not end its call by itself".to_owned()));
         }
-        self.writer.run(true, move |tx| decide(tx, made)).await
+        let (choice, at) = (made.decision.request.decision, made.decision.at);
+        let approval = self.writer.run(true, move |tx| decide(tx, made)).await?;
+        self.metrics.calls().decided(choice, between(approval.created_at, at));
+        Ok(approval)
     }
 
     async fn pending_count(&self, session_id: &str) -> Result<usize, StoreError> {

@@ -55,7 +55,7 @@ impl CallStore for SqliteStore {
         let sync = new.sync;
         let prepared = PreparedNew::new(new)?;
         match self.writer.run(sync, move |tx| accept(tx, prepared, 0)).await {
-            Ok(taken) => Ok(accepted(taken)),
+            Ok(taken) => Ok(self.told(accepted(taken))),
             Err(Refused::Conflict(_)) => Ok(Accepted::Conflict),
             Err(Refused::Store(error)) => Err(error),
         }
@@ -68,16 +68,19 @@ impl CallStore for SqliteStore {
             prepared.into_iter().enumerate().map(|(index, new)| accept(tx, new, index)).collect()
         };
         match self.writer.run(sync, all).await {
-            Ok(taken) => Ok(Ok(taken.into_iter().map(accepted).collect())),
+            Ok(taken) => Ok(Ok(taken.into_iter().map(|taken| self.told(accepted(taken))).collect())),
             Err(Refused::Conflict(index)) => Ok(Err(index)),
             Err(Refused::Store(error)) => Err(error),
         }
     }
 
     async fn step(&self, step: CallStep) -> Result<Call, StoreError> {
-        let sync = step.sync;
+        let (sync, ends) = (step.sync, step.events.iter().any(AgentEvent::ends_call));
         let prepared = PreparedStep::new(step)?;
         let call = self.writer.run(sync, move |tx| take_step(tx, prepared)).await?;
+        if ends {
+            self.metrics.calls().ended(&call);
+        }
         Ok(Arc::unwrap_or_clone(call))
     }
 
@@ -120,6 +123,18 @@ impl CallStore for SqliteStore {
                 rows.map(|row| row.map(|(_, _, call)| call).map_err(sql_failed)).collect()
             })
             .await
+    }
+}
+
+impl SqliteStore {
+    /// Counts a call that was accepted with its end.
+    fn told(&self, accepted: Accepted) -> Accepted {
+        if let Accepted::New(call) = &accepted
+            && call.status.has_ended()
+        {
+            self.metrics.calls().ended(call);
+        }
+        accepted
     }
 }
 
@@ -316,7 +331,11 @@ fn close_left_open(tx: &mut Tx<'_>, head: &mut Head, known: &OpenCall) -> Result
 }
 
 /// Cancels a call that its session leaves behind.
-pub(super) fn cancel_in_ended_session(tx: &mut Tx<'_>, head: &mut Head, key: &str) -> Result<(), StoreError> {
+pub(super) fn cancel_in_ended_session(
+    tx: &mut Tx<'_>,
+    head: &mut Head,
+    key: &str,
+) -> Result<Arc<Call>, StoreError> {
     const REASON: &str = "The session was ended before this call had its result.";
     let known = known_call(tx, head, key)?.ok_or(StoreError::NotFound)?;
     let call = CallRef::from(&known.call.key);
@@ -329,7 +348,10 @@ pub(super) fn cancel_in_ended_session(tx: &mut Tx<'_>, head: &mut Head, key: &st
     close_left_open(tx, head, &known)?;
     let cancelled = AgentEvent::ToolCancelled { call, reason: REASON.to_owned() };
     let last_seq = tx.log(head, Some(known.id), PreparedEvent::new(&cancelled)?)?;
-    patch.write(tx, known.id, CallStatus::Cancelled, true, last_seq)
+    patch.write(tx, known.id, CallStatus::Cancelled, true, last_seq)?;
+    let mut call = known.call;
+    Arc::make_mut(&mut call).status = CallStatus::Cancelled;
+    Ok(call)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::feed::Logged;
 use super::heads::{Head, LogEnd};
 use super::tx::Tx;
 use crate::domain::clock::Timestamp;
-use crate::domain::event::AgentEvent;
+use crate::domain::event::{AgentEvent, Resolution};
 use crate::domain::identity::CallKey;
 use crate::store::{EventLog, EventPage, EventQuery, StoreError, StreamedEvent};
 
@@ -34,6 +34,8 @@ pub(super) struct PreparedEvent {
     pub(super) ends_call: bool,
     /// Whether it may follow its call's end: the end of what that left in the background.
     pub(super) after_end: bool,
+    /// How an approval came to its end, where it tells that.
+    resolution: Option<Resolution>,
     body: String,
 }
 
@@ -44,6 +46,10 @@ impl PreparedEvent {
             call: event.call().map(|key| key.storage_key()),
             ends_call: event.ends_call(),
             after_end: matches!(event, AgentEvent::BashCompleted { .. }),
+            resolution: match event {
+                AgentEvent::ToolApprovalResolved { decision, .. } => Some(*decision),
+                _ => None,
+            },
             body: to_json(event)?,
         })
     }
@@ -73,6 +79,7 @@ impl PreparedEvent {
             kind: self.kind,
             call: self.call,
             ends_call: self.ends_call,
+            resolution: self.resolution,
             json,
         }
     }

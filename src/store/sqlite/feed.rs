@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use super::codec::{PAGE_ITEMS_MAX, page_bytes};
+use crate::domain::event::Resolution;
 use crate::domain::identity::CallKey;
 use crate::store::{EventPage, EventQuery, StreamedEvent};
 
@@ -44,6 +45,8 @@ pub(super) struct Logged {
     /// The storage key of its call.
     pub(super) call: Option<String>,
     pub(super) ends_call: bool,
+    /// How an approval came to its end, where it tells that.
+    pub(super) resolution: Option<Resolution>,
     pub(super) json: String,
 }
 

@@ -36,9 +36,11 @@ use self::pool::ReadPool;
 use self::writer::{QueueBounds, Writer, WriterParts};
 use super::{Store, StoreError};
 use crate::domain::clock::SharedClock;
+use crate::telemetry::Metrics;
+use crate::telemetry::metrics::StoreLoad;
 
 /// What an owner may set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SqliteOptions {
     /// How many of the latest events of a session are kept, at least; older ones are dropped.
     pub events_per_session: u64,
@@ -48,6 +50,8 @@ pub struct SqliteOptions {
     pub queue_wait: Duration,
     /// How many reads may go on at once.
     pub readers: usize,
+    /// Where it is counted what happens.
+    pub metrics: Metrics,
 }
 
 impl Default for SqliteOptions {
@@ -57,6 +61,7 @@ impl Default for SqliteOptions {
             queue_length: 4096,
             queue_wait: Duration::from_secs(5),
             readers: 4,
+            metrics: Metrics::default(),
         }
     }
 }
@@ -72,6 +77,8 @@ pub struct SqliteStore {
     feed: Arc<Feed>,
     grants: Arc<GrantCache>,
     events_kept: Arc<AtomicU64>,
+    metrics: Metrics,
+    files: schema::Files,
     _lock: File,
 }
 
@@ -83,7 +90,9 @@ impl SqliteStore {
         let lock = schema::lock_folder(dir)?;
         let db = schema::open_writer(dir)?;
         let checkpoints = schema::open_second(dir)?;
-        let pool = Arc::new(ReadPool::open(dir, options.readers)?);
+        let metrics = options.metrics.clone();
+        metrics.store().opened(sessions::active_count(&db)?);
+        let pool = Arc::new(ReadPool::open(dir, options.readers, metrics.clone())?);
         let numbers = Mutex::new(schema::open_reader(dir)?);
         let position = events::last_position(&db)?;
         let complete_from = events::complete_from(&db)?;
@@ -99,10 +108,12 @@ impl SqliteStore {
             feed: Arc::clone(&feed),
             grants: Arc::clone(&grants),
             events_kept: Arc::clone(&events_kept),
+            metrics: metrics.clone(),
         };
         let bounds = QueueBounds { length: options.queue_length, wait: options.queue_wait };
         let writer = Writer::start(parts, bounds)?;
-        Ok(Self { writer, pool, numbers, feed, grants, events_kept, _lock: lock })
+        let files = schema::Files::of(dir);
+        Ok(Self { writer, pool, numbers, feed, grants, events_kept, metrics, files, _lock: lock })
     }
 
     /// Keeps this many of the latest events of a session from its next event on.
@@ -120,5 +131,16 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn is_healthy(&self) -> bool {
         self.writer.is_healthy()
+    }
+
+    fn load(&self) -> StoreLoad {
+        let (database_bytes, wal_bytes) = self.files.sizes();
+        StoreLoad {
+            healthy: self.writer.is_healthy(),
+            queue: self.writer.queue(),
+            readers: self.pool.places(),
+            database_bytes,
+            wal_bytes,
+        }
     }
 }

@@ -10,6 +10,8 @@ use tokio::sync::Semaphore;
 use super::codec::sql_failed;
 use super::schema;
 use crate::store::StoreError;
+use crate::telemetry::Metrics;
+use crate::telemetry::metrics::Places;
 
 /// How long a read waits for a connection before the store is called busy.
 const WAIT: Duration = Duration::from_secs(10);
@@ -19,13 +21,20 @@ const WAIT: Duration = Duration::from_secs(10);
 pub(super) struct ReadPool {
     idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
+    size: usize,
+    metrics: Metrics,
 }
 
 impl ReadPool {
-    pub(super) fn open(dir: &Path, size: usize) -> Result<Self, StoreError> {
+    pub(super) fn open(dir: &Path, size: usize, metrics: Metrics) -> Result<Self, StoreError> {
         let size = size.max(1);
         let idle = (0..size).map(|_| schema::open_reader(dir)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { idle: Mutex::new(idle), places: Arc::new(Semaphore::new(size)) })
+        Ok(Self { idle: Mutex::new(idle), places: Arc::new(Semaphore::new(size)), size, metrics })
+    }
+
+    /// Reads under way, and how many may be.
+    pub(super) fn places(&self) -> Places {
+        Places { used: self.size - self.places.available_permits(), all: self.size }
     }
 
     /// Reads one consistent state; it ends with the closure, so no reader holds old pages back for
@@ -35,7 +44,10 @@ impl ReadPool {
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let place = tokio::time::timeout(WAIT, Arc::clone(&self.places).acquire_owned()).await;
-        let Ok(Ok(place)) = place else { return Err(StoreError::Busy) };
+        let Ok(Ok(place)) = place else {
+            self.metrics.store().refused();
+            return Err(StoreError::Busy);
+        };
         let pool = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
             let borrowed = Borrowed { db: pool.lock().pop(), pool: &pool };

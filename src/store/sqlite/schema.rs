@@ -3,7 +3,7 @@
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -71,6 +71,25 @@ pub(super) fn open_second(dir: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Opens a connection that only reads.
+/// The files that grow.
+#[derive(Debug)]
+pub(super) struct Files {
+    database: PathBuf,
+    wal: PathBuf,
+}
+
+impl Files {
+    pub(super) fn of(dir: &Path) -> Self {
+        Self { database: dir.join(FILE), wal: dir.join(format!("{FILE}-wal")) }
+    }
+
+    /// Bytes of the database and of its write-ahead log; 0 for a file that is not there.
+    pub(super) fn sizes(&self) -> (u64, u64) {
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
+        (size(&self.database), size(&self.wal))
+    }
+}
+
 pub(super) fn open_reader(dir: &Path) -> Result<Connection, StoreError> {
     connect(&dir.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY)
 }

@@ -1,5 +1,7 @@
 //! Sessions: made once under their id, ended once.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -9,6 +11,7 @@ use super::calls::cancel_in_ended_session;
 use super::codec::{Item, after, count, fill, from_json, from_name, from_time, sql_failed, to_json};
 use super::events::PreparedEvent;
 use super::tx::Tx;
+use crate::domain::call::Call;
 use crate::domain::clock::truncate;
 use crate::domain::event::AgentEvent;
 use crate::domain::session::{RuntimeFlags, Session, SessionStatus};
@@ -53,6 +56,13 @@ fn item(row: &Row<'_>) -> rusqlite::Result<Item<SessionRecord>> {
 fn by_id(db: &Connection, session_id: &str) -> Result<Option<SessionRecord>, StoreError> {
     db.prepare_cached(concat!(session_columns!(), "WHERE s.session_id = ?1"))
         .and_then(|mut statement| statement.query_row([session_id], record).optional())
+        .map_err(sql_failed)
+}
+
+/// How many take calls.
+pub(super) fn active_count(db: &Connection) -> Result<u64, StoreError> {
+    db.query_row("SELECT count(*) FROM sessions WHERE status = 'active'", [], |row| row.get(0))
+        .map(count)
         .map_err(sql_failed)
 }
 
@@ -128,7 +138,11 @@ impl SessionStore for SqliteStore {
     async fn end_session(&self, session_id: &str) -> Result<SessionRecord, StoreError> {
         let session_id = session_id.to_owned();
         let ended = PreparedEvent::new(&AgentEvent::SessionEnded {})?;
-        self.writer.run(true, move |tx| end(tx, &session_id, ended)).await
+        let (record, cancelled) = self.writer.run(true, move |tx| end(tx, &session_id, ended)).await?;
+        for call in cancelled {
+            self.metrics.calls().ended(&call);
+        }
+        Ok(record)
     }
 }
 
@@ -186,14 +200,20 @@ fn create(
 
 /// Ends a session. Its calls were cancelled before; one that was accepted since then is cancelled
 /// here, so that none stays open in a session that takes no more steps.
-fn end(tx: &mut Tx<'_>, session_id: &str, ended: PreparedEvent) -> Result<SessionRecord, StoreError> {
+fn end(
+    tx: &mut Tx<'_>,
+    session_id: &str,
+    ended: PreparedEvent,
+) -> Result<(SessionRecord, Vec<Arc<Call>>), StoreError> {
     let mut head = tx.session(session_id)?;
     if head.ended {
         tx.put_back(head);
-        return by_id(tx.db(), session_id)?.ok_or(StoreError::NotFound);
+        let record = by_id(tx.db(), session_id)?.ok_or(StoreError::NotFound)?;
+        return Ok((record, Vec::new()));
     }
+    let mut cancelled = Vec::new();
     while let Some(key) = tx.read(call_rows::NOT_ENDED, [head.id], |row| row.get::<_, String>(0))? {
-        cancel_in_ended_session(tx, &mut head, &key)?;
+        cancelled.push(cancel_in_ended_session(tx, &mut head, &key)?);
     }
     let now = tx.now().to_string();
     tx.write("UPDATE sessions SET status = 'ended', ended_at = ?2 WHERE id = ?1", (head.id, now))?;
@@ -201,7 +221,7 @@ fn end(tx: &mut Tx<'_>, session_id: &str, ended: PreparedEvent) -> Result<Sessio
     head.ended = true;
     head.forget_calls();
     tx.done(head)?;
-    by_id(tx.db(), session_id)?.ok_or(StoreError::NotFound)
+    Ok((by_id(tx.db(), session_id)?.ok_or(StoreError::NotFound)?, cancelled))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -16,6 +16,8 @@ use super::heads::Heads;
 use super::tx::Tx;
 use crate::domain::clock::SharedClock;
 use crate::store::StoreError;
+use crate::telemetry::Metrics;
+use crate::telemetry::metrics::Places;
 
 /// The most commands of one transaction.
 const GROUP_MAX: usize = 256;
@@ -35,6 +37,7 @@ pub(super) struct Writer {
     queue: Option<mpsc::Sender<Message>>,
     wait: Duration,
     healthy: Arc<AtomicBool>,
+    metrics: Metrics,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -48,6 +51,7 @@ pub(super) struct WriterParts {
     pub(super) grants: Arc<GrantCache>,
     /// How many events of a session are kept.
     pub(super) events_kept: Arc<AtomicU64>,
+    pub(super) metrics: Metrics,
 }
 
 enum Message {
@@ -105,7 +109,7 @@ impl Writer {
         let (queue, commands) = mpsc::channel(bounds.length.max(1));
         let healthy = Arc::new(AtomicBool::new(true));
         let (wake, woken) = sync_channel(1);
-        let checkpoints = parts.checkpoints;
+        let (checkpoints, metrics) = (parts.checkpoints, parts.metrics);
         let checkpointer = spawn("store-checkpoint", move || {
             while woken.recv().is_ok() {
                 checkpoint(&checkpoints, "PRAGMA wal_checkpoint(PASSIVE)");
@@ -124,12 +128,21 @@ impl Writer {
             since_checkpoint: 0,
             wake,
             healthy: Arc::clone(&healthy),
+            metrics: metrics.clone(),
         };
         let thread = spawn("store-writer", move || {
             state.serve(commands);
             let _ = checkpointer.join();
         })?;
-        Ok(Self { queue: Some(queue), wait: bounds.wait, healthy, thread: Mutex::new(Some(thread)) })
+        let (queue, thread) = (Some(queue), Mutex::new(Some(thread)));
+        Ok(Self { queue, wait: bounds.wait, healthy, metrics, thread })
+    }
+
+    /// Commands that wait, and how many may.
+    pub(super) fn queue(&self) -> Places {
+        let Some(queue) = &self.queue else { return Places::default() };
+        let all = queue.max_capacity();
+        Places { used: all - queue.capacity(), all }
     }
 
     /// Runs a command in the writer's thread; an error of it undoes what it wrote. Where the queue
@@ -167,7 +180,10 @@ impl Writer {
                 Ok(())
             }
             Ok(Err(_)) => Err(ended()),
-            Err(_) => Err(StoreError::Busy),
+            Err(_) => {
+                self.metrics.store().refused();
+                Err(StoreError::Busy)
+            }
         }
     }
 
@@ -245,6 +261,7 @@ struct Thread {
     since_checkpoint: usize,
     wake: SyncSender<()>,
     healthy: Arc<AtomicBool>,
+    metrics: Metrics,
 }
 
 impl Thread {
@@ -269,14 +286,16 @@ impl Thread {
         if group.is_empty() {
             return;
         }
-        let end = self.heads.end();
+        let (end, began) = (self.heads.end(), Instant::now());
         let lost = match self.transact(group) {
             Ok(()) => {
+                self.count(group.len(), began.elapsed());
                 // Before the answers: who has been answered sees its own events.
                 self.feed.publish(self.outbox.drain(..));
                 None
             }
             Err(error) => {
+                self.metrics.store().lost();
                 self.outbox.clear();
                 self.heads.forget_all();
                 self.heads.set_end(end);
@@ -301,6 +320,17 @@ impl Thread {
             self.since_checkpoint = 0;
             // Full means that one is asked for already.
             let _ = self.wake.try_send(());
+        }
+    }
+
+    /// Counts what was committed.
+    fn count(&self, commands: usize, took: Duration) {
+        self.metrics.store().committed(commands, took);
+        for event in &self.outbox {
+            self.metrics.store().logged(event.kind);
+            if let Some(resolution) = event.resolution {
+                self.metrics.calls().resolved(resolution);
+            }
         }
     }
 

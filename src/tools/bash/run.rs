@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::process::artifact::ArtifactWriter;
 use crate::process::output::{Collected, OutputCollector};
 use crate::process::{Ended, LaunchError, RunningCommand, Tree};
+use crate::telemetry::metrics::CommandMeter;
 use crate::tools::ToolCtx;
 
 /// Read at once at most.
@@ -46,9 +47,9 @@ pub(super) async fn to_its_end(
     artifact: Option<ArtifactWriter>,
     ctx: &ToolCtx,
 ) -> Result<Finished, LaunchError> {
-    let RunningCommand { mut output, tree } = running;
+    let RunningCommand { mut output, tree, meter } = running;
     let gone = CancellationToken::new();
-    let mut sinks = Sinks { collector: OutputCollector::default(), artifact, ctx };
+    let mut sinks = Sinks { collector: OutputCollector::default(), artifact, meter, ctx };
     let (end, ()) = tokio::join!(watch(tree, timeout, cancel, &gone), sinks.pump(&mut output, &gone));
     let (collected, artifact) = sinks.finish().await;
     let (ended, stop) = end?;
@@ -75,6 +76,7 @@ async fn watch(
 struct Sinks<'a> {
     collector: OutputCollector,
     artifact: Option<ArtifactWriter>,
+    meter: CommandMeter,
     ctx: &'a ToolCtx,
 }
 
@@ -119,6 +121,7 @@ impl Sinks<'_> {
     }
 
     async fn take(&mut self, bytes: Bytes) {
+        self.meter.printed(bytes.len());
         let chunk = self.collector.push(&bytes, Instant::now());
         if let Some(artifact) = &mut self.artifact {
             artifact.write(bytes).await;
@@ -137,7 +140,14 @@ impl Sinks<'_> {
         self.emit(last).await;
         let kept = match self.artifact {
             // A disk that is full costs the artifact, not the call.
-            Some(artifact) => artifact.finish().await.unwrap_or(false),
+            Some(artifact) => {
+                let accepted = artifact.accepted();
+                let kept = artifact.finish().await.unwrap_or(false);
+                if kept {
+                    self.meter.kept(accepted);
+                }
+                kept
+            }
             None => false,
         };
         (collected, kept)

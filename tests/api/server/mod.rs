@@ -3,4 +3,5 @@
 mod guards;
 mod hostile;
 mod info;
+mod metrics;
 mod start;

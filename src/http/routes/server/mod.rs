@@ -2,5 +2,6 @@
 
 pub(in crate::http) mod config;
 pub(in crate::http) mod info;
+pub(in crate::http) mod metrics;
 pub(in crate::http) mod probes;
 pub(in crate::http) mod reload;
