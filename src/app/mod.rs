@@ -70,18 +70,38 @@ impl StartError {
 
 /// Runs the server until it is told to end.
 pub fn serve(options: ServeOptions) -> ExitCode {
-    telemetry::start();
+    let environment = environment();
+    let (loaded, overrides) = match load(&options, &environment) {
+        Ok(loaded) => loaded,
+        Err(error) => return refuse(&error),
+    };
+    let metrics = metrics();
+    let telemetry = match telemetry::start(&loaded.config.telemetry, &environment, &metrics) {
+        Ok(telemetry) => telemetry,
+        Err(error) => return refuse(&error),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return refuse(&StartError::from_display("the runtime could not start", error)),
     };
-    let ended = runtime.block_on(run(options));
+    let ended = runtime.block_on(run((&loaded, overrides), environment, metrics));
     // All is written by now. What still blocks a thread, such as the lookup of a name, is not waited for.
     runtime.shutdown_timeout(BLOCKED_FOR);
+    // What is still to be written and sent, in that order before the last word.
+    drop(telemetry);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => refuse(&error),
     }
+}
+
+fn load(
+    options: &ServeOptions,
+    environment: &[(OsString, OsString)],
+) -> Result<(LoadedConfig, Overrides), StartError> {
+    let (path, overrides) = layers(options, environment)?;
+    let loaded = config::load(path.as_deref(), &overrides).map_err(|error| StartError(error.to_string()))?;
+    Ok((loaded, overrides))
 }
 
 #[expect(clippy::print_stderr, reason = "a server that does not start says why, whatever the log is set to")]
@@ -90,10 +110,11 @@ fn refuse(error: &StartError) -> ExitCode {
     ExitCode::FAILURE
 }
 
-async fn run(options: ServeOptions) -> Result<(), StartError> {
-    let environment = environment();
-    let (path, overrides) = layers(&options, &environment)?;
-    let loaded = config::load(path.as_deref(), &overrides).map_err(|error| StartError(error.to_string()))?;
+async fn run(
+    (loaded, overrides): (&LoadedConfig, Overrides),
+    environment: Vec<(OsString, OsString)>,
+    metrics: Metrics,
+) -> Result<(), StartError> {
     let config = &loaded.config;
     let address = address(config)?;
     let places = Places::prepare(config, loaded.path.as_deref(), &environment)?;
@@ -102,15 +123,14 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
     let ids: Arc<dyn Ids> = Arc::new(RandomIds);
     let made = tokens::prepare(&places.data_dir, &*ids)?;
     let surroundings = surroundings(config, &places, &made, &environment)?;
-    let derived = surroundings.derive(&loaded).map_err(|error| StartError(error.to_string()))?;
-    let metrics = metrics();
-    let launcher = launch(&loaded, &places, environment, &metrics).await?;
+    let derived = surroundings.derive(loaded).map_err(|error| StartError(error.to_string()))?;
+    let launcher = launch(loaded, &places, environment, &metrics).await?;
     open_files::raise(config.limits.connections);
     let floor = launcher.floor().clone();
     refuse_open_doors(config, address.ip(), Some(&floor))?;
     let closing = open_store(config, &places, &clock, &metrics)?;
     let store: Arc<dyn Store> = closing.clone();
-    let in_force = Arc::new(InForce::new(first_revision(&loaded, &derived, clock.now())));
+    let in_force = Arc::new(InForce::new(first_revision(loaded, &derived, clock.now())));
     let bounds = Bounds::new(&config.limits);
     let (sessions, own_listener) =
         sessions(&in_force, &bounds.running, &places, &store, &clock, &ids, &launcher, &metrics);
@@ -136,8 +156,10 @@ async fn run(options: ServeOptions) -> Result<(), StartError> {
         hangup,
     };
     let stop = CancellationToken::new();
-    let reloading = tokio::spawn(Reloader::new(parts, &loaded, derived).run(stop.clone()));
+    let reloading = tokio::spawn(Reloader::new(parts, loaded, derived).run(stop.clone()));
     greeting::print(listening.address, &places, &made, &floor);
+    let (address, version) = (listening.address, env!("CARGO_PKG_VERSION"));
+    tracing::info!(%address, version, "listening");
     let facts = Arc::new(Facts {
         floor,
         own_hosts: own_hosts(listening.address.ip()),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::bounds::BOUNDS;
 use super::problem::{ConfigError, ConfigProblem};
 use super::typed::typed;
-use super::{Config, file, keys, source};
+use super::{Config, file, keys, source, telemetry};
 use crate::domain::arguments::parse_unambiguous;
 
 /// Variables that are the command line client's, not the server's.
@@ -186,6 +186,7 @@ fn check(loaded: &LoadedConfig) -> Vec<ConfigProblem> {
     }
     check_tokens(config, &mut wrong);
     config.network.check(&config.bash.pass_environment, &mut wrong);
+    telemetry::check(&config.telemetry, &mut wrong);
     problems
 }
 

@@ -17,6 +17,7 @@ mod restart;
 mod schema;
 mod server;
 mod source;
+mod telemetry;
 mod tokens;
 mod typed;
 mod watch;
@@ -39,6 +40,7 @@ pub use reload::{ReloadError, ReloadHandle, ReloadRequest, Reloaded};
 pub use restart::{RESTART_KEYS, merge};
 pub use schema::schema;
 pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig};
+pub use telemetry::{LogFormat, LogLevel, TelemetryConfig};
 pub use tokens::{KnownToken, known_tokens};
 pub use watch::FileWatch;
 
@@ -72,6 +74,8 @@ pub struct Config {
     pub events: EventsConfig,
     /// Bounds.
     pub limits: LimitsConfig,
+    /// The log and traces.
+    pub telemetry: TelemetryConfig,
 }
 
 impl Config {

@@ -16,6 +16,11 @@ pub const RESTART_KEYS: &[&str] = &[
     // Commands that run keep the floor that they were started on.
     "sandbox.floor",
     "sandbox.accept_missing_floor",
+    // The log and traces are set up before anything can go wrong.
+    "telemetry.log_format",
+    "telemetry.otlp_endpoint",
+    "telemetry.service_name",
+    "telemetry.trace_ratio",
 ];
 
 /// A loaded config over the one that the server started with: what is in force, and which keys wait for a

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::Value;
+use tracing::{Instrument as _, trace_span};
 
 use super::context::ToolExecutionContext;
 use super::resolver;
@@ -14,6 +15,7 @@ use crate::domain::outcome::{HumanRequest, ToolOutcome};
 use crate::domain::result::{APPROVAL_PAUSE, ToolError, ToolResult};
 use crate::domain::schema::{ToolMutability, ToolSchema};
 use crate::permission::{Clearance, Gate, PermittedCall, Previewer, ResolvedCall, Scope};
+use crate::telemetry::trace::DETAIL;
 use crate::workspace::Workspace;
 
 pub(super) mod sealed {
@@ -123,10 +125,12 @@ async fn execute<T: GatedExecutor + ?Sized>(
     let resolved = resolved_for(executor, call, exact, &ctx)?;
     let previewer = executor.previewer(&resolved.tool_name);
     let (repair, gate) = (resolved.repair, executor.gate_for(&resolved.tool_name));
-    match gate.permit(resolved, &*previewer, ctx.circumstances()).await? {
+    let judged = gate.permit(resolved, &*previewer, ctx.circumstances());
+    match judged.instrument(trace_span!(target: DETAIL, "judge")).await? {
         Clearance::Pause(outcome) => Ok(*outcome),
         Clearance::Permitted(permitted) => {
-            executor.run(*permitted, ctx).await.map(|outcome| honest(outcome, repair))
+            let ran = executor.run(*permitted, ctx).instrument(trace_span!(target: DETAIL, "run")).await;
+            ran.map(|outcome| honest(outcome, repair))
         }
     }
 }

@@ -103,6 +103,7 @@ impl FromRequestParts<ApiState> for Caller {
         })?;
         let holder = Holder::of(token, &principal);
         parts.extensions.insert(holder);
+        tracing::Span::current().record("principal", &principal.name);
         check_reach(parts, state, &principal).await?;
         Ok(Self(principal))
     }

@@ -2,12 +2,13 @@
 
 use std::any::Any;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 
+use super::access::Access;
 use super::error::{ApiError, Problem};
 use super::snapshot::Snapshot;
 use super::state::ApiState;
@@ -20,10 +21,7 @@ const PROBES: &[&str] = &["/healthz", "/readyz", "/metrics"];
 pub(super) async fn guard(State(state): State<ApiState>, mut request: Request, next: Next) -> Response {
     let revision = state.in_force.now();
     let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
-    let span =
-        tracing::info_span!("request", %request_id, method = %request.method(), path = request.uri().path());
-    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    let in_flight = state.metrics.http().request(route, request.method().as_str());
+    let access = Access::begin(&request, &request_id, &state.metrics);
     let response = async {
         if let Err(error) = admit(&state, &revision, &request) {
             return error.into_response();
@@ -37,10 +35,10 @@ pub(super) async fn guard(State(state): State<ApiState>, mut request: Request, n
         };
         next.run(request).await
     }
-    .instrument(span)
+    .instrument(access.span())
     .await;
     let response = finish(response, &request_id);
-    in_flight.answered(response.status().as_u16());
+    access.answered(response.status().as_u16());
     response
 }
 

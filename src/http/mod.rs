@@ -1,5 +1,6 @@
 //! The HTTP interface, version 1: the only room that knows axum and wire shapes.
 
+mod access;
 mod auth;
 mod body;
 mod change;

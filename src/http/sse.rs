@@ -92,6 +92,7 @@ pub(super) fn respond(
         closing: state.facts.closing.clone(),
         greeted: false,
         over: false,
+        span: tracing::Span::current(),
         _place: place,
     };
     let chunks = stream::unfold(follower, |mut follower| async move {
@@ -118,6 +119,8 @@ struct Follower {
     closing: CancellationToken,
     greeted: bool,
     over: bool,
+    /// Of the request that the stream answers.
+    span: tracing::Span,
     _place: StreamPlace,
 }
 
@@ -141,7 +144,7 @@ impl Follower {
             let page = match self.store.events(self.query.clone()).await {
                 Ok(page) => page,
                 Err(error) => {
-                    tracing::error!(%error, "an event stream could not read the log");
+                    tracing::error!(parent: &self.span, %error, "an event stream could not read the log");
                     return None;
                 }
             };

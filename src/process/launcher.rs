@@ -25,7 +25,7 @@ use super::command::{CommandSpec, RunningCommand};
 use super::wire::{MAX_DESCRIPTORS, RUN, Request, STOP, StartStep};
 use super::{environment, spawner};
 use crate::sandbox::{Confinement, Floor, FloorChoice, FloorError, FloorPaths, FloorStatus, Named};
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, trace};
 
 /// How long [`Launcher::stop`] waits for the trees: 2 seconds of grace, then SIGKILL and its effect.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -166,10 +166,12 @@ impl Launcher {
         Ok(self.inner.floor.protect(files)?)
     }
 
-    /// The environment of a command; `pass` are the names that the configuration passes on.
+    /// The environment of a command that is started now; `pass` are the names that the configuration passes on.
     pub fn environment(&self, pass: &[String]) -> Vec<(OsString, OsString)> {
         let server = self.inner.environment.iter().cloned();
-        environment::build(server, pass, &self.temporary())
+        let mut environment = environment::build(server, pass, &self.temporary());
+        trace::carry(&mut environment);
+        environment
     }
 
     /// A data directory beneath the server's temporary directory makes that one read-only for commands: they

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tracing::Instrument as _;
 
 use super::admission::{Admission, Refusal};
 use super::detach::Detachable;
@@ -184,7 +185,8 @@ impl Sessions {
         preparing: Preparing,
     ) -> Result<Submitted, SessionError> {
         let (sessions, live) = (self.clone(), Arc::clone(live));
-        let accepting = self.0.tasks.spawn(async move { sessions.accept(&live, preparing).await });
+        let accepting =
+            self.0.tasks.spawn(async move { sessions.accept(&live, preparing).await }.in_current_span());
         accepting.await.map_err(|error| SessionError::Internal(error.to_string()))?
     }
 

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Instrument as _;
+
 use super::accept::{Preparing, Reservation, Submitted, Tried};
 use super::admission::Admission;
 use super::error::SessionError;
@@ -77,7 +79,8 @@ impl Sessions {
         let known = if pauses == KnownPauses::Wait { waiting_for_people(&preparing) } else { Vec::new() };
         let (sessions, its) = (self.clone(), Arc::clone(&live));
         // In a task of its own: records that are made while the client goes away are run.
-        let started = self.0.tasks.spawn(async move { sessions.start_batch(&its, preparing).await });
+        let starting = async move { sessions.start_batch(&its, preparing).await };
+        let started = self.0.tasks.spawn(starting.in_current_span());
         let started = started.await.map_err(|error| SessionError::Internal(error.to_string()))??;
         let Started { keys, open, runs } = started;
         tokio::select! {
@@ -214,7 +217,7 @@ impl Sessions {
         let mut members: Vec<_> =
             members.iter_mut().map(|member| (member.open.clone(), member.to_run.take())).collect();
         let (sessions, live) = (self.clone(), Arc::clone(live));
-        self.0.tasks.spawn(async move {
+        let driving = async move {
             for run in runs {
                 // One that was joined is driven by who brought it, and waited for all the same. Two
                 // batches cannot wait for each other: what one joins was there before its own calls.
@@ -226,7 +229,8 @@ impl Sessions {
                     return;
                 }
             }
-        });
+        };
+        self.0.tasks.spawn(driving.in_current_span());
     }
 
     /// Runs one member, where it is this batch's to run, and waits for its end, through pauses.
@@ -243,8 +247,8 @@ impl Sessions {
             let run: Run = self.run_of(live, &live_call, call, resolved, admission);
             let sessions = self.clone();
             // A task each, so that neighbours are really side by side.
-            let running = self.0.tasks.spawn(async move { sessions.run(run, None).await });
-            let _ = running.await;
+            let running = async move { sessions.run(run, None).await };
+            let _ = self.0.tasks.spawn(running.in_current_span()).await;
         }
         tokio::select! {
             _ = live_call.wait(Waiting::ForAnswer) => {}

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use percent_encoding::AsciiSet;
 use tokio::sync::mpsc;
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use super::admission::Admission;
 use super::finish::{Ending, abandon, close};
@@ -24,6 +26,7 @@ use crate::domain::result::{DeniedBy, ToolError, ToolResult};
 use crate::executor::{ToolExecutionContext, ToolExecutionSessionFlags, ToolExecutor as _};
 use crate::permission::{self, Artifact, ResolvedCall, Scope};
 use crate::store::{ApprovalStep, CallPatch, CallStep, StoreError};
+use crate::telemetry::trace;
 
 /// Why a call ends that was running when the server went down.
 pub(super) const WENT_DOWN: &str = "The server went down while this call ran; it is not run again by itself.";
@@ -71,7 +74,7 @@ impl Sessions {
         let admission = Admission::recorded(self, live_call, call.key.clone());
         let run = self.run_of(live, live_call, call, resolved, admission);
         let sessions = self.clone();
-        self.0.tasks.spawn(async move { sessions.run(run, None).await });
+        self.0.tasks.spawn(async move { sessions.run(run, None).await }.in_current_span());
     }
 
     pub(super) fn run_of(
@@ -116,7 +119,36 @@ impl Sessions {
 
     /// Runs a call to its end, or to where only someone else can go on. `waits` is an approval that
     /// it waits for already.
-    pub(super) async fn run(&self, mut run: Run, mut waits: Option<Box<Approval>>) {
+    pub(super) async fn run(&self, run: Run, waits: Option<Box<Approval>>) {
+        // At the level that is always there: every line within says which call.
+        let span = tracing::error_span!(
+            "call",
+            "session.id" = run.live.id(),
+            "gen_ai.tool.call.id" = run.call.key.call_id,
+            turn = run.call.key.turn,
+            "gen_ai.tool.name" = run.call.tool_name,
+            "gen_ai.operation.name" = "execute_tool",
+            "toolgate.call.status" = Empty,
+            "otel.name" = Empty,
+            "otel.status_code" = Empty,
+        );
+        trace::name(&span, || format!("execute_tool {}", run.call.tool_name));
+        let live_call = Arc::clone(&run.live_call);
+        self.run_within(run, waits).instrument(span.clone()).await;
+        if let Some(call) = live_call.current() {
+            let status = call.status.as_str();
+            span.record("toolgate.call.status", status);
+            span.in_scope(|| match call.status.has_ended() {
+                true => tracing::debug!(status, "the call has ended"),
+                false => tracing::debug!(status, "the call waits"),
+            });
+            if matches!(call.status, CallStatus::Failed | CallStatus::Interrupted) {
+                span.record("otel.status_code", "ERROR");
+            }
+        }
+    }
+
+    async fn run_within(&self, mut run: Run, mut waits: Option<Box<Approval>>) {
         loop {
             if let Some(approval) = waits.take()
                 && !self.decided(&mut run, &approval).await

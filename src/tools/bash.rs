@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tracing::field::Empty;
+use tracing::{Instrument as _, trace_span};
 
 use self::carry::Carry;
 pub use self::guide::BashGuide;
@@ -25,7 +27,8 @@ use crate::domain::result::ToolError;
 use crate::domain::schema::ToolMutability;
 use crate::permission::{PermittedCall, Preview, Scope, Touch};
 use crate::process::artifact::ArtifactWriter;
-use crate::process::{CommandSpec, LaunchError, Launcher, Limits};
+use crate::process::{CommandSpec, Ended, Exit, LaunchError, Launcher, Limits};
+use crate::telemetry::trace::DETAIL;
 use crate::workspace::Workspace;
 
 /// Time-out without a `timeout` argument, in milliseconds.
@@ -229,8 +232,15 @@ async fn start_and_run(
     ctx: &ToolCtx,
 ) -> Result<run::Finished, ToolError> {
     let cancel = ctx.require_scope()?.cancel.clone();
-    let running = launcher.spawn(spec).await.map_err(|error| launch_failed(&error))?;
-    run::to_its_end(running, timeout, &cancel, artifact, ctx).await.map_err(|error| launch_failed(&error))
+    let span = trace_span!(target: DETAIL, "process", "process.pid" = Empty, "process.exit.code" = Empty);
+    let running = launcher.spawn(spec).instrument(span.clone()).await;
+    let running = running.map_err(|error| launch_failed(&error))?;
+    span.record("process.pid", running.tree.pid());
+    let finished = run::to_its_end(running, timeout, &cancel, artifact, ctx).instrument(span.clone()).await;
+    if let Ok(run::Finished { ended: Ended { exit: Exit::Code(code), .. }, .. }) = &finished {
+        span.record("process.exit.code", code);
+    }
+    finished.map_err(|error| launch_failed(&error))
 }
 
 /// What the model can do something about is told to it; the rest is the server's fault.

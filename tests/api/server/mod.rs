@@ -3,5 +3,6 @@
 mod guards;
 mod hostile;
 mod info;
+mod logs;
 mod metrics;
 mod start;

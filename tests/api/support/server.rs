@@ -51,7 +51,17 @@ impl TestServer {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("root")).unwrap();
         let file = prepare(&folder.path().canonicalize().unwrap());
-        let (child, address) = spawn(folder.path(), &file, variables);
+        let (child, address) = spawn(folder.path(), &file, variables, log_file(folder.path()));
+        Self { child, folder, file, address }
+    }
+
+    /// A server with these variables in its environment; the log goes to `log`.
+    pub(crate) fn logging(config: &Value, variables: &[(&str, &str)], log: impl Into<Stdio>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("root")).unwrap();
+        let file = folder.path().canonicalize().unwrap().join("config.json");
+        std::fs::write(&file, text_of(config)).unwrap();
+        let (child, address) = spawn(folder.path(), &file, variables, log.into());
         Self { child, folder, file, address }
     }
 
@@ -82,11 +92,17 @@ impl TestServer {
 
     /// Ends the server as its supervisor would and starts it again on the same data.
     pub(crate) fn restart_with(&mut self, config: &Value) {
+        self.terminate();
+        std::fs::write(&self.file, text_of(config)).unwrap();
+        let log = log_file(self.folder.path());
+        (self.child, self.address) = spawn(self.folder.path(), &self.file, &[], log);
+    }
+
+    /// Ends the server as its supervisor would, and waits for its end.
+    pub(crate) fn terminate(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         assert!(self.child.wait().unwrap().success());
-        std::fs::write(&self.file, text_of(config)).unwrap();
-        (self.child, self.address) = spawn(self.folder.path(), &self.file, &[]);
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {
@@ -167,6 +183,10 @@ impl Drop for TestServer {
     }
 }
 
+fn log_file(folder: &Path) -> Stdio {
+    std::fs::File::create(folder.join("log")).unwrap().into()
+}
+
 /// A config with the second agent's token, unless it has tokens of its own.
 pub(crate) fn text_of(config: &Value) -> String {
     let mut config = config.clone();
@@ -176,7 +196,7 @@ pub(crate) fn text_of(config: &Value) -> String {
     config.to_string()
 }
 
-fn spawn(folder: &Path, file: &Path, variables: &[(&str, &str)]) -> (Child, SocketAddr) {
+fn spawn(folder: &Path, file: &Path, variables: &[(&str, &str)], log: Stdio) -> (Child, SocketAddr) {
     let mut child = program(folder)
         .args(["serve", "--listen", "127.0.0.1:0"])
         .arg("--data-dir")
@@ -187,13 +207,13 @@ fn spawn(folder: &Path, file: &Path, variables: &[(&str, &str)]) -> (Child, Sock
         .arg(file)
         .envs(variables.iter().copied())
         .stdout(Stdio::piped())
-        .stderr(std::fs::File::create(folder.join("log")).unwrap())
+        .stderr(log)
         .spawn()
         .unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let Some(address) = line.trim().strip_prefix("listening on http://") else {
-        let log = std::fs::read_to_string(folder.join("log")).unwrap();
+        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
         panic!("the server did not start: {line:?}\n{log}");
     };
     (child, address.parse().unwrap())
