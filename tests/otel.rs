@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "api/support/mod.rs"]
-#[expect(dead_code, reason = "the support of the interface's tests; these need a part of it")]
+#[expect(dead_code, unused_imports, reason = "the support of the interface's tests: these need a part of it")]
 mod support;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -31,7 +31,7 @@ use crate::sandbox::FloorStatus;
 use crate::session::{Parts, Sessions};
 use crate::store::Store;
 use crate::store::sqlite::{SqliteOptions, SqliteStore};
-use crate::telemetry::Metrics;
+use crate::telemetry::{LogControl, Metrics};
 use crate::tools::OwnListener;
 pub use check::{CheckedConfig, check_config, load_config};
 use derive::{Derived, Surroundings};
@@ -84,10 +84,11 @@ pub fn serve(options: ServeOptions) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return refuse(&StartError::from_display("the runtime could not start", error)),
     };
-    let ended = runtime.block_on(run((&loaded, overrides), environment, metrics));
+    let log = telemetry.log_control();
+    let ended = runtime.block_on(run((&loaded, overrides), environment, metrics, log));
     // All is written by now. What still blocks a thread, such as the lookup of a name, is not waited for.
     runtime.shutdown_timeout(BLOCKED_FOR);
-    // What is still to be written and sent, in that order before the last word.
+    // Sends and writes what waits, before the last word.
     drop(telemetry);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -114,6 +115,7 @@ async fn run(
     (loaded, overrides): (&LoadedConfig, Overrides),
     environment: Vec<(OsString, OsString)>,
     metrics: Metrics,
+    log: LogControl,
 ) -> Result<(), StartError> {
     let config = &loaded.config;
     let address = address(config)?;
@@ -151,7 +153,8 @@ async fn run(
         store: Arc::clone(&store),
         clock,
         launcher: launcher.clone(),
-        follow: bounds.follower(Arc::clone(&closing)),
+        follow: bounds.follower(Arc::clone(&closing), log),
+        metrics: metrics.clone(),
         requests,
         hangup,
     };
@@ -178,7 +181,7 @@ async fn run(
     let serve_limits = ServeLimits { connections: bounds.connections, head_timeout: head_timeout(&in_force) };
     let abort = CancellationToken::new();
     let router = http::router(state);
-    let serving = http::serve(listening, router, serve_limits, metrics, stop.clone(), abort.clone());
+    let serving = http::serve(listening.counting(metrics), router, serve_limits, stop.clone(), abort.clone());
     let serving = tokio::spawn(serving);
     signals.come().await;
     tracing::info!("shutting down");
@@ -282,8 +285,8 @@ impl Bounds {
         }
     }
 
-    /// What makes these, and the store, go by another config.
-    fn follower(&self, store: Arc<SqliteStore>) -> Box<dyn Fn(&Config) + Send + Sync> {
+    /// What makes these, the store and the log go by another config.
+    fn follower(&self, store: Arc<SqliteStore>, log: LogControl) -> Box<dyn Fn(&Config) + Send + Sync> {
         let (connections, requests) = (self.connections.clone(), self.requests.clone());
         let (streams, running) = (self.streams.clone(), self.running.clone());
         Box::new(move |config| {
@@ -292,6 +295,7 @@ impl Bounds {
             streams.resize(config.limits.streams);
             running.resize(config.limits.running_calls);
             store.keep_events(config.events.kept_per_session);
+            log.set_level(config.telemetry.log_level);
         })
     }
 }

@@ -18,6 +18,8 @@ use crate::domain::event::AgentEvent;
 use crate::permission::{InForce, Problem, Revision};
 use crate::process::Launcher;
 use crate::store::{Store, StoreError};
+use crate::telemetry::Metrics;
+use crate::telemetry::metrics::Reload;
 
 /// How long a file may be away before that is a problem: who replaces one may remove it first.
 const GONE_AFTER: Duration = Duration::from_secs(2);
@@ -44,6 +46,8 @@ pub(super) struct Parts {
     pub(super) launcher: Launcher,
     /// Makes bounds that live outside of the cell follow it.
     pub(super) follow: Box<dyn Fn(&Config) + Send + Sync>,
+    /// Counts what comes of loads.
+    pub(super) metrics: Metrics,
     /// Who asks for a load.
     pub(super) requests: mpsc::Receiver<ReloadRequest>,
     /// SIGHUP asks, too.
@@ -194,10 +198,13 @@ impl Reloader {
         };
         match applied {
             Ok((reloaded, events)) => {
+                let outcome = if events.is_empty() { Reload::Unchanged } else { Reload::Applied };
+                self.parts.metrics.config().reloaded(outcome);
                 self.tell(events).await;
                 Ok(reloaded)
             }
             Err(error) => {
+                self.parts.metrics.config().reloaded(Reload::Refused);
                 self.complain(&error).await;
                 Err(error)
             }

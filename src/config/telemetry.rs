@@ -107,22 +107,22 @@ pub(super) fn check(config: &TelemetryConfig, wrong: &mut impl FnMut(&str, Strin
 mod tests {
     use super::*;
 
-    fn wrong(config: TelemetryConfig) -> Vec<(String, String)> {
+    fn wrong(config: &TelemetryConfig) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        check(&config, &mut |key, message| found.push((key.to_owned(), message)));
+        check(config, &mut |key, message| found.push((key.to_owned(), message)));
         found
     }
 
     #[test]
     fn what_the_types_cannot_say_is_checked() {
-        assert_eq!(wrong(TelemetryConfig::default()), []);
+        assert_eq!(wrong(&TelemetryConfig::default()), []);
         for ratio in [-0.1, 1.1, f64::NAN] {
             let config = TelemetryConfig { trace_ratio: ratio, ..TelemetryConfig::default() };
-            assert_eq!(wrong(config)[0].0, "telemetry.trace_ratio", "{ratio}");
+            assert_eq!(wrong(&config)[0].0, "telemetry.trace_ratio", "{ratio}");
         }
         for name in ["", "a\nb", &"x".repeat(129)] {
             let config = TelemetryConfig { service_name: name.to_owned(), ..TelemetryConfig::default() };
-            assert_eq!(wrong(config)[0].0, "telemetry.service_name", "{name}");
+            assert_eq!(wrong(&config)[0].0, "telemetry.service_name", "{name}");
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
     fn an_endpoint_is_an_address_and_needs_the_feature() {
         let with = |endpoint: &str| {
             let endpoint = Some(endpoint.to_owned());
-            wrong(TelemetryConfig { otlp_endpoint: endpoint, ..TelemetryConfig::default() })
+            wrong(&TelemetryConfig { otlp_endpoint: endpoint, ..TelemetryConfig::default() })
         };
         for good in ["http://127.0.0.1:4318", "https://otel.example/v1/traces", "http://[::1]:4318"] {
             let found = with(good);

@@ -22,6 +22,7 @@ const HEADERS_MAX: usize = 100;
 /// A bound listener.
 pub struct Listening {
     listener: TcpListener,
+    metrics: Metrics,
     /// Where it listens.
     pub address: SocketAddr,
 }
@@ -40,7 +41,14 @@ impl Listening {
     pub async fn bind(address: SocketAddr) -> std::io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address })
+        Ok(Self { listener, metrics: Metrics::default(), address })
+    }
+
+    /// Counting its connections there.
+    #[must_use]
+    pub fn counting(mut self, metrics: Metrics) -> Self {
+        self.metrics = metrics;
+        self
     }
 }
 
@@ -49,7 +57,6 @@ pub async fn serve(
     listening: Listening,
     router: Router,
     limits: ServeLimits,
-    metrics: Metrics,
     stop: CancellationToken,
     abort: CancellationToken,
 ) {
@@ -73,7 +80,7 @@ pub async fn serve(
         };
         let connection =
             connection(stream, router.clone(), (limits.head_timeout)(), stop.clone(), abort.clone());
-        let open = metrics.http().connection();
+        let open = listening.metrics.http().connection();
         tasks.spawn(async move {
             connection.await;
             drop((place, open));

@@ -182,14 +182,12 @@ impl PolicyChecker {
         if let Some(petition) = request.call.petition() {
             return self.judge_petition(petition, request, &subject, verdict);
         }
-        if verdict.decision == Decision::Allow {
-            return Ok(());
-        }
+        let allowed = verdict.decision == Decision::Allow;
         let forced = matches!(verdict.decision, Decision::Ask { forced: true });
         let final_denial =
             verdict.decision == Decision::Deny && !matches!(verdict.reason.by, By::Mode | By::NoHuman);
         let grants = match (&self.grants, request.scope) {
-            (Some(store), Some(scope)) if !forced && !final_denial => granted(store, scope).await,
+            (Some(store), Some(scope)) if !allowed && !forced && !final_denial => granted(store, scope).await,
             _ => Vec::new(),
         };
         let verdict = if grants.is_empty() {
@@ -197,7 +195,6 @@ impl PolicyChecker {
         } else {
             policy.judge(&subject, &self.circumstances(request, &grants))
         };
-        self.metrics.calls().judged(verdict.decision.as_str(), verdict.reason.by.as_str());
         self.answer(&subject, verdict)
     }
 
@@ -240,6 +237,7 @@ impl PolicyChecker {
     }
 
     fn answer(&self, subject: &Subject<'_>, verdict: Verdict) -> Result<(), PermissionError> {
+        self.metrics.calls().judged(verdict.decision.as_str(), verdict.reason.by.as_str());
         match verdict.decision {
             Decision::Allow => Ok(()),
             Decision::Deny => Err(PermissionError::Denied {

@@ -138,10 +138,7 @@ impl Sessions {
         if let Some(call) = live_call.current() {
             let status = call.status.as_str();
             span.record("toolgate.call.status", status);
-            span.in_scope(|| match call.status.has_ended() {
-                true => tracing::debug!(status, "the call has ended"),
-                false => tracing::debug!(status, "the call waits"),
-            });
+            span.in_scope(|| tracing::debug!(status, "the call has ended, or waits for someone"));
             if matches!(call.status, CallStatus::Failed | CallStatus::Interrupted) {
                 span.record("otel.status_code", "ERROR");
             }

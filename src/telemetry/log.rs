@@ -22,7 +22,7 @@ use layer::LogLayer;
 use queue::Queue;
 
 /// How long an end waits for what is still to be written: a reader that never reads must not hold it up.
-const FLUSH_WITHIN: Duration = Duration::from_millis(500);
+const FLUSH_WITHIN: Duration = Duration::from_millis(300);
 
 /// How to start a log.
 pub struct LogOptions {
@@ -36,7 +36,7 @@ pub struct LogOptions {
     pub clock: SharedClock,
 }
 
-/// A log that runs. Dropping it writes what is queued, within half a second.
+/// A log that runs. Dropping it writes what is queued, within 300 ms.
 pub struct Log {
     queue: Queue,
     control: LogControl,

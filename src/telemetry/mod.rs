@@ -14,7 +14,7 @@ pub use metrics::Metrics;
 
 use crate::config::TelemetryConfig;
 
-/// The log and traces that run. Dropping it writes and sends what waits, each within half a second.
+/// The log and traces that run. Dropping it writes and sends what waits, each within 300 ms.
 pub struct Telemetry {
     /// First: that traces could not be sent is logged.
     #[cfg(feature = "otel")]

@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
 
 use prometheus_client::metrics::counter::Counter;
 
@@ -15,6 +15,8 @@ const LINES_MAX: usize = 8 * 1024;
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// About how much is written at once.
 const WRITE_BYTES: usize = 64 * 1024;
+/// How long a flush waits before it looks again for room in a full queue.
+const FULL_PAUSE: Duration = Duration::from_millis(2);
 
 enum Message {
     Line(String),
@@ -55,10 +57,20 @@ impl Queue {
 
     /// Waits until everything was written, at most so long.
     pub(super) fn flush(&self, within: Duration) {
+        let deadline = Instant::now() + within;
         let (done, written) = sync_channel(1);
-        // A full queue has no room for the question: then nobody reads, and there is nothing to wait for.
-        if self.sender.try_send(Message::Flush(done)).is_ok() {
-            let _ = written.recv_timeout(within);
+        let mut question = Message::Flush(done);
+        loop {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            question = match self.sender.try_send(question) {
+                Ok(()) => {
+                    let _ = written.recv_timeout(rest);
+                    return;
+                }
+                Err(TrySendError::Full(question)) if !rest.is_zero() => question,
+                Err(_) => return,
+            };
+            std::thread::sleep(rest.min(FULL_PAUSE));
         }
     }
 }

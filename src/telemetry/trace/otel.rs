@@ -28,7 +28,7 @@ const SEND_EVERY: Duration = Duration::from_secs(2);
 /// How long the collector has to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// How long an end waits for what is still to be sent.
-const FLUSH_WITHIN: Duration = Duration::from_millis(500);
+const FLUSH_WITHIN: Duration = Duration::from_millis(300);
 /// The most attributes of a span; ours have fewer.
 const ATTRIBUTES_MAX: u32 = 32;
 
@@ -37,7 +37,7 @@ const ATTRIBUTES_MAX: u32 = 32;
 #[error("telemetry.otlp_endpoint: no traces can be sent there: {0}")]
 pub struct TraceError(String);
 
-/// Traces that are made. Dropping it sends what waits, within half a second.
+/// Traces that are made. Dropping it sends what waits, within 300 ms.
 pub struct Traces {
     provider: SdkTracerProvider,
 }

@@ -1,5 +1,7 @@
 //! `GET /metrics`: the numbers move as calls run, pause and are refused; labels stay few.
 
+use std::collections::BTreeSet;
+
 use reqwest::Method;
 use serde_json::json;
 
@@ -165,6 +167,36 @@ async fn who_asks_for_openmetrics_gets_it() {
     let answer = Answer::of(request.header("Accept", accept)).await;
     assert!(answer.header("content-type").starts_with("application/openmetrics-text; version=1.0.0"));
     assert!(answer.text().ends_with("# EOF\n"));
+}
+
+/// The rows of the documentation: name, type, labels.
+fn documented() -> Vec<(String, String, BTreeSet<String>)> {
+    let text = include_str!("../../../docs/observability.md");
+    let rows =
+        text.lines().filter(|line| line.starts_with("| `toolgate_") || line.starts_with("| `process_"));
+    let words = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<BTreeSet<_>>();
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert!(!cells[4].is_empty(), "{row}");
+        (cells[1].trim_matches('`').to_owned(), cells[2].to_owned(), words(cells[3]))
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn the_documentation_has_each_metric_and_no_other() {
+    let server = TestServer::start();
+    let session = server.bypass_session().await;
+    session.bash("c", "echo hello").await.expect(200);
+    let scrape = Scrape::of(&server.anonymous()).await;
+    let found: Vec<_> = scrape
+        .families
+        .iter()
+        .map(|(name, kind)| (name.clone(), kind.clone(), scrape.labels_of(name)))
+        .collect();
+    let mut documented = documented();
+    documented.sort();
+    assert_eq!(documented, found);
 }
 
 #[tokio::test]

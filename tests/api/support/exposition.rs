@@ -1,6 +1,6 @@
 //! A reader of the Prometheus text format that is stricter than any scraper: what it takes is well formed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Client;
 
@@ -32,6 +32,15 @@ impl Scrape {
         pairs.filter(|(name, _)| name == label).map(|(_, value)| value).collect()
     }
 
+    /// The labels that the series of a family have, but for the bounds of buckets.
+    pub(crate) fn labels_of(&self, family: &str) -> BTreeSet<String> {
+        let own = |name: &str| {
+            name == family || ["_bucket", "_sum", "_count"].iter().any(|end| name == format!("{family}{end}"))
+        };
+        let pairs = self.samples.keys().map(|series| split(series)).filter(|(name, _)| own(name));
+        pairs.flat_map(|(_, labels)| labels).map(|(label, _)| label).filter(|label| label != "le").collect()
+    }
+
     pub(crate) fn series(&self) -> impl Iterator<Item = &str> {
         self.samples.keys().map(String::as_str)
     }
@@ -42,10 +51,10 @@ impl Scrape {
         let (mut helped, mut current) = (HashSet::new(), String::new());
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# HELP ") {
-                let (name, help) = rest.split_once(' ').expect("a name and its help");
+                let (name, help) = rest.split_once(' ').unwrap_or_else(|| panic!("{line}"));
                 assert!(!help.is_empty() && helped.insert(name.to_owned()), "{line}");
             } else if let Some(rest) = line.strip_prefix("# TYPE ") {
-                let (name, kind) = rest.split_once(' ').expect("a name and its type");
+                let (name, kind) = rest.split_once(' ').unwrap_or_else(|| panic!("{line}"));
                 assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
                 assert!(helped.contains(name), "{name} has no help");
                 check_name(name, kind);
