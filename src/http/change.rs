@@ -2,6 +2,8 @@
 
 use std::future::Future;
 
+use tracing::Instrument as _;
+
 use super::error::ApiError;
 use crate::session::SessionError;
 
@@ -10,6 +12,8 @@ use crate::session::SessionError;
 pub(super) async fn to_its_end<T: Send + 'static>(
     change: impl Future<Output = Result<T, SessionError>> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let made = tokio::spawn(change).await.map_err(|error| SessionError::Internal(error.to_string()))?;
+    let made = tokio::spawn(change.in_current_span())
+        .await
+        .map_err(|error| SessionError::Internal(error.to_string()))?;
     Ok(made?)
 }
