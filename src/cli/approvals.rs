@@ -10,12 +10,12 @@ use crate::domain::approval::{Approval, Scope};
 use crate::domain::visible;
 
 use super::client::{Answer, Client};
+use super::color::{Paint, Tone};
 use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
 use super::output::{self, Output};
+use super::paging::Paging;
 
-/// Approvals asked for at once; the server's own bound.
-const PAGE: u32 = 1000;
 /// The most characters of a call in the table; the whole of it is in the view of one approval.
 const DISPLAY_MAX: usize = 100;
 
@@ -57,29 +57,20 @@ async fn show(args: &ApprovalsArgs, client: &Client, output: &mut Output) -> Res
         if args.json {
             output.json(&answer.text)?;
         } else {
-            output.prepared(&in_full(&approval))?;
+            output.prepared(&in_full(&approval, output.paint()))?;
         }
         return Ok(0);
     }
     let mut shown = 0_usize;
-    let mut cursor = None;
-    loop {
-        let page = page(client, args.session.as_deref(), args.all, cursor.as_deref()).await?;
-        for item in &page.items {
+    let mut pages = listed(client, args.session.as_deref(), args.all);
+    while let Some(items) = pages.next().await? {
+        for value in items {
             if args.json {
-                output.json(&item.to_string())?;
+                output.json(&value.to_string())?;
             } else {
-                row(
-                    output,
-                    &client.parse(&Answer { text: String::new(), value: item.clone() })?,
-                    shown == 0,
-                )?;
+                row(output, &client.read_as(&value)?, shown == 0)?;
             }
             shown += 1;
-        }
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            break;
         }
     }
     if shown == 0 && !args.json {
@@ -99,13 +90,11 @@ pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval)
         Err(error) => return Err(error),
     }
     let mut fitting: Vec<Value> = Vec::new();
-    let mut cursor = None;
-    loop {
-        let page = page(client, None, false, cursor.as_deref()).await?;
+    let mut pages = listed(client, None, false);
+    while let Some(items) = pages.next().await? {
         let begins = |item: &Value| item["approval_id"].as_str().is_some_and(|whole| whole.starts_with(id));
-        fitting.extend(page.items.into_iter().filter(begins));
-        cursor = page.next_cursor;
-        if cursor.is_none() || fitting.len() > 1 {
+        fitting.extend(items.into_iter().filter(begins));
+        if fitting.len() > 1 {
             break;
         }
     }
@@ -126,35 +115,16 @@ pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval)
     }
 }
 
-struct Page {
-    items: Vec<Value>,
-    next_cursor: Option<String>,
-}
-
-async fn page(
-    client: &Client,
-    session: Option<&str>,
-    all: bool,
-    cursor: Option<&str>,
-) -> Result<Page, CliError> {
-    let mut query = vec![("limit", PAGE.to_string())];
+/// What waits, or everything.
+fn listed<'a>(client: &'a Client, session: Option<&str>, all: bool) -> Paging<'a> {
+    let mut query = Vec::new();
     if !all {
         query.push(("status", "pending".into()));
     }
     if let Some(session) = session {
         query.push(("session_id", session.into()));
     }
-    if let Some(cursor) = cursor {
-        query.push(("cursor", cursor.into()));
-    }
-    let mut answer = client.get(&["approvals"], &query, Duration::ZERO).await?;
-    let next_cursor = answer.value["next_cursor"].as_str().map(ToOwned::to_owned);
-    match answer.value["items"].take() {
-        Value::Array(items) if next_cursor.is_none() || next_cursor.as_deref() != cursor => {
-            Ok(Page { items, next_cursor })
-        }
-        _ => Err(client.strange("no list of approvals".into())),
-    }
+    Paging::new(client, &["approvals"], query)
 }
 
 fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliError> {
@@ -165,10 +135,11 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
         ))?;
     }
     let since: String = approval.created_at.to_string().chars().take(19).collect();
+    let status = approval.status.as_str();
+    let status = output.paint().status(status, &format!("{status:<10}"));
     output.prepared(&format!(
-        "{:<36}  {:<10}  {:<19}  {:<20}  {}\n",
+        "{:<36}  {status}  {:<19}  {:<20}  {}\n",
         visible::one_line(&approval.approval_id),
-        approval.status.as_str(),
         since,
         visible::one_line(&approval.session_id),
         visible::clipped(&approval.display, DISPLAY_MAX),
@@ -177,10 +148,11 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
 
 /// Everything a reviewer decides on, escaped line by line: nothing in an outside text can look
 /// like a line of this view.
-pub(super) fn in_full(approval: &Approval) -> String {
+fn in_full(approval: &Approval, paint: Paint) -> String {
     let mut text = String::new();
     let mut field = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<10} {}", visible::one_line(value));
+        let name = paint.tone(Tone::Quiet, &format!("{name:<10}"));
+        let _ = writeln!(text, "{name} {}", visible::one_line(value));
     };
     field("approval", &approval.approval_id);
     field("status", approval.status.as_str());
@@ -228,7 +200,8 @@ pub(super) fn in_full(approval: &Approval) -> String {
     if let Some(diff) = &approval.diff {
         let _ = writeln!(text, "diff");
         for line in diff.split_inclusive('\n') {
-            let _ = writeln!(text, "  {}", visible::lines(line.trim_end_matches('\n')));
+            let line = visible::lines(line.trim_end_matches('\n'));
+            let _ = writeln!(text, "  {}", paint.diff_line(&line));
         }
     }
     text

@@ -1,21 +1,22 @@
 //! `toolgate call`: makes one tool call and prints its result.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::domain::call::{Call, CallStatus, ToolCall};
+use crate::domain::call::{Call, ToolCall};
 use crate::domain::identity::{Ids as _, RandomIds};
 use crate::domain::visible;
 
+use super::call_report::{exit_code, remarks, report};
 use super::client::{Answer, Client, MAX_WAIT, Query};
 use super::connection::{ConnectionArgs, Role};
 use super::decision::text_argument;
-use super::error::{self, CliError};
+use super::error::CliError;
 use super::output::{self, Output};
+use super::place::PlaceArgs;
 use super::progress::while_waiting;
 use super::subscription::Subscription;
 
@@ -30,12 +31,8 @@ pub(super) struct CallArgs {
     /// Its arguments as a JSON object: the text, @FILE, or - for standard input
     #[arg(default_value = "{}")]
     arguments: String,
-    /// The session to call in; without it a new one is made
-    #[arg(long, value_name = "SESSION")]
-    session: Option<String>,
-    /// The new session's workspace; with --session that session is made if it is not there yet
-    #[arg(long, value_name = "DIR")]
-    workspace: Option<PathBuf>,
+    #[command(flatten)]
+    place: PlaceArgs,
     /// The call's id: the same id and call again gives the recorded result, nothing runs twice
     #[arg(long, value_name = "ID")]
     id: Option<String>,
@@ -62,13 +59,13 @@ Examples:
   toolgate call --session run-7 --stream --wait 600 Bash '{\"command\":\"cargo test\"}'
   toolgate call --session run-7 --id call_1 Write @arguments.json
 
-Exit codes: 0 it succeeded, 1 it ended without success, 2 the command line is wrong, 3 it was
-denied, 4 it has no result yet (waits for someone, or still runs), 5 the server cannot be reached
-or does not work, 6 the server refused the request.";
+Exit codes: 0 it succeeded (or goes on in the background), 1 it ended without success, 2 the command
+line is wrong, 3 it was denied, 4 it has no result yet (waits for someone, or still runs), 5 the server
+cannot be reached or does not work, 6 the server refused the request.";
 
 /// Makes the call and prints it.
 pub(super) async fn run(args: CallArgs, output: &mut Output) -> Result<u8, CliError> {
-    let client = Client::new(args.connection.resolve(Role::Agent)?)?;
+    let client = Client::new(args.connection.resolve(Role::Agent)?)?.quiet();
     let text = text_argument(&args.arguments)?;
     make(&args, text, &client, output).await
 }
@@ -79,7 +76,7 @@ async fn make(
     client: &Client,
     output: &mut Output,
 ) -> Result<u8, CliError> {
-    let session = session(args, client).await?;
+    let session = args.place.session(client).await?;
     let id = args.id.clone().unwrap_or_else(|| RandomIds.make("call"));
     let order = Order { args, client, session, call: ToolCall::new(id, args.tool.clone(), arguments) };
     let (answer, streamed) =
@@ -92,37 +89,6 @@ async fn make(
         remarks(&call, &answer.value);
     }
     Ok(exit_code(&call))
-}
-
-/// The id of the session to call in.
-async fn session(args: &CallArgs, client: &Client) -> Result<String, CliError> {
-    if let (Some(session), None) = (&args.session, &args.workspace) {
-        return Ok(session.clone());
-    }
-    let mut body = Map::new();
-    if let Some(session) = &args.session {
-        body.insert("session_id".into(), json!(session));
-    }
-    if let Some(workspace) = &args.workspace {
-        body.insert("workspace".into(), json!(absolute(workspace)?));
-    }
-    let answer = client.post(&["sessions"], &Vec::new(), &Value::Object(body), Duration::ZERO).await?;
-    let Some(session) = answer.value["session_id"].as_str() else {
-        return Err(client.strange("a session without an id".into()));
-    };
-    if args.session.is_none() {
-        let workspace = visible::one_line(answer.value["workspace"].as_str().unwrap_or_default());
-        output::complain(&format!("session {} in {workspace}", visible::one_line(session)));
-    }
-    Ok(session.to_owned())
-}
-
-fn absolute(path: &Path) -> Result<String, CliError> {
-    let told = |source| CliError::File { path: path.to_owned(), source };
-    let absolute = std::path::absolute(path).map_err(told)?;
-    absolute.into_os_string().into_string().map_err(|_| {
-        CliError::usage("the workspace's path is not UTF-8", "give one that is: it travels as JSON")
-    })
 }
 
 /// A call on its way.
@@ -259,94 +225,10 @@ enum Shown {
     Other,
 }
 
-/// The result's text on standard output; not again where its output was printed as it came.
-fn report(call: &Call, streamed: bool, output: &mut Output) -> Result<(), CliError> {
-    let Some(result) = &call.result else { return Ok(()) };
-    // What is no output of the tool's (a refusal, an error) stands only in the result.
-    if streamed && call.status == CallStatus::Completed {
-        return Ok(());
-    }
-    let end = if result.result.ends_with('\n') || result.result.is_empty() { "" } else { "\n" };
-    output.text(&format!("{}{end}", result.result))
-}
-
-/// What a person should know beside the result, on standard error.
-fn remarks(call: &Call, value: &Value) {
-    if let Some(remark) = status_remark(call, value) {
-        output::complain(&visible::one_line(&remark));
-    }
-    let images = call.result.as_ref().map_or(0, |result| result.images.len());
-    if images > 0 {
-        output::complain(&format!("{images} images: --json has them"));
-    }
-    for notice in value["notices"].as_array().into_iter().flatten() {
-        let text = notice.as_str().map_or_else(|| notice.to_string(), ToOwned::to_owned);
-        output::complain(&format!("notice: {}", visible::one_line(&text)));
-    }
-}
-
-fn status_remark(call: &Call, value: &Value) -> Option<String> {
-    let id = &call.key.call_id;
-    let again =
-        format!("then the same command with --session {} --id {id} gives the result", call.session_id);
-    match call.status {
-        CallStatus::AwaitingApproval => {
-            let approval = call.approval_id.as_deref().unwrap_or("ID");
-            Some(format!("waits for approval: toolgate approve {approval}; {again}"))
-        }
-        CallStatus::AwaitingAnswer => {
-            let question = call.question.as_ref().map_or("", |question| question.question.as_str());
-            Some(format!("waits for an answer to: {question}; {again}"))
-        }
-        CallStatus::AwaitingResult => Some(format!("waits for the client's own tool to report; {again}")),
-        CallStatus::Queued | CallStatus::Running => {
-            Some(format!("{} {id} still runs; {again}", call.tool_name))
-        }
-        CallStatus::Completed if call.result.as_ref().is_some_and(|result| !result.success) => {
-            Some(format!("unsuccessful{}", ending(value)))
-        }
-        CallStatus::Failed => {
-            let code = call.error.as_ref().map_or("", |error| error.code.as_str());
-            Some(format!("failed ({code})"))
-        }
-        CallStatus::Denied | CallStatus::Cancelled | CallStatus::Interrupted => {
-            Some(call.status.as_str().to_owned())
-        }
-        CallStatus::Completed | CallStatus::Backgrounded => None,
-    }
-}
-
-fn ending(call: &Value) -> String {
-    let details = &call["details"];
-    if details["timed_out"] == Value::Bool(true) {
-        return " (timed out)".into();
-    }
-    match (details["exit_code"].as_i64(), details["signal"].as_i64()) {
-        (Some(code), _) => format!(" (exit code {code})"),
-        (None, Some(signal)) => format!(" (signal {signal})"),
-        (None, None) => String::new(),
-    }
-}
-
-fn exit_code(call: &Call) -> u8 {
-    match call.status {
-        CallStatus::Completed if call.result.as_ref().is_some_and(|result| result.success) => 0,
-        CallStatus::Backgrounded => 0,
-        CallStatus::Completed | CallStatus::Failed | CallStatus::Cancelled | CallStatus::Interrupted => {
-            error::UNSUCCESSFUL
-        }
-        CallStatus::Denied => error::DENIED,
-        CallStatus::Queued
-        | CallStatus::Running
-        | CallStatus::AwaitingApproval
-        | CallStatus::AwaitingAnswer
-        | CallStatus::AwaitingResult => error::WAITS,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use serde_json::json;
 
     use super::super::fake_server::{FakeServer, Reply};
     use super::super::output::capture::Captured;

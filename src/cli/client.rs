@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::connection::Connection;
 use super::error::{CliError, Problem};
+use super::progress::while_waiting;
 
 /// How long a connection may take to come about.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -27,6 +28,8 @@ pub(super) type Query<'a> = Vec<(&'a str, String)>;
 pub(super) struct Client {
     http: reqwest::Client,
     connection: Connection,
+    /// Whether a person is told that an answer takes its time.
+    tells: bool,
 }
 
 /// A JSON answer.
@@ -42,18 +45,27 @@ impl Client {
     /// A client for the connection; nothing is sent yet.
     pub(super) fn new(connection: Connection) -> Result<Self, CliError> {
         // No redirects and no proxy: the token goes to the address that was named, nowhere else.
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(MAX_WAIT + ANSWER_LIMIT)
-            .user_agent(concat!("toolgate-cli/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| CliError::Unreachable {
-                url: connection.base.to_string(),
-                cause: error.to_string(),
-            })?;
-        Ok(Self { http, connection })
+            .user_agent(concat!("toolgate-cli/", env!("CARGO_PKG_VERSION")));
+        if connection.base.scheme() == "http" {
+            // Without TLS no certificate is needed: a machine may have none, and reading them takes time.
+            http = http.tls_certs_only([]);
+        }
+        let http = http.build().map_err(|error| CliError::Unreachable {
+            url: connection.base.to_string(),
+            cause: error.to_string(),
+        })?;
+        Ok(Self { http, connection, tells: true })
+    }
+
+    /// The same for a command that shows by itself what is waited for.
+    #[must_use]
+    pub(super) fn quiet(self) -> Self {
+        Self { tells: false, ..self }
     }
 
     /// Reads something, waiting up to `wait` more than an answer takes.
@@ -63,7 +75,16 @@ impl Client {
         query: &Query<'_>,
         wait: Duration,
     ) -> Result<Answer, CliError> {
-        let request = self.request(Method::GET, path, query)?.timeout(ANSWER_LIMIT + wait);
+        let request = self
+            .request(Method::GET, path, query)?
+            .header(ACCEPT, "application/json")
+            .timeout(ANSWER_LIMIT + wait);
+        self.answer(request).await
+    }
+
+    /// Removes something, or ends it.
+    pub(super) async fn delete(&self, path: &[&str]) -> Result<Answer, CliError> {
+        let request = self.request(Method::DELETE, path, &Vec::new())?.timeout(ANSWER_LIMIT);
         self.answer(request).await
     }
 
@@ -121,7 +142,17 @@ impl Client {
 
     /// The answer as a type of ours.
     pub(super) fn parse<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, CliError> {
-        T::deserialize(&answer.value).map_err(|error| self.strange(error.to_string()))
+        self.read_as(&answer.value)
+    }
+
+    /// A part of an answer as a type of ours.
+    pub(super) fn read_as<T: DeserializeOwned>(&self, value: &Value) -> Result<T, CliError> {
+        T::deserialize(value).map_err(|error| self.strange(error.to_string()))
+    }
+
+    /// The server's address, for a person.
+    pub(super) fn address(&self) -> &str {
+        self.connection.base.as_str()
     }
 
     /// An answer that does not make sense.
@@ -140,6 +171,14 @@ impl Client {
     }
 
     async fn answer(&self, request: RequestBuilder) -> Result<Answer, CliError> {
+        if self.tells {
+            while_waiting("waiting for the server", self.answered(request)).await
+        } else {
+            self.answered(request).await
+        }
+    }
+
+    async fn answered(&self, request: RequestBuilder) -> Result<Answer, CliError> {
         let response = request.send().await.map_err(|error| self.transport(&error))?;
         let status = response.status();
         let (text, problem) = self.read(response).await?;
@@ -148,6 +187,9 @@ impl Client {
         }
         if !status.is_success() {
             return Err(self.strange(format!("status {status} without a reason")));
+        }
+        if status == reqwest::StatusCode::NO_CONTENT {
+            return Ok(Answer { text, value: Value::Null });
         }
         let value = serde_json::from_str(&text)
             .map_err(|error| self.strange(format!("status {status}, no JSON: {error}")))?;

@@ -14,7 +14,7 @@ const TOKEN_FILE_MAX: u64 = 4096;
 /// The options that every client command shares.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ConnectionArgs {
-    /// The server's address; the token comes from TOOLGATE_TOKEN, else from the data directory
+    /// The server's address
     #[arg(
         long,
         env = "TOOLGATE_URL",
@@ -23,6 +23,9 @@ pub(super) struct ConnectionArgs {
         default_value = "http://127.0.0.1:8765"
     )]
     url: String,
+    /// A file that holds the token; without it TOOLGATE_TOKEN is taken, else the data directory's
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// Where a server on this machine keeps its tokens [default: $XDG_STATE_HOME/toolgate]
     #[arg(long, env = "TOOLGATE_DATA_DIR", hide_env_values = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -35,13 +38,25 @@ pub(super) enum Role {
     Agent,
     /// Decides, and sees all sessions.
     Operator,
+    /// Looks and ends: as the operator where its token is at hand, else as the agent.
+    Either,
 }
 
 impl Role {
+    /// The names of the token files to look for, the better one first.
+    fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Agent => &["agent"],
+            Self::Operator => &["operator"],
+            Self::Either => &["operator", "agent"],
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Agent => "agent",
             Self::Operator => "operator",
+            Self::Either => "agent or operator",
         }
     }
 }
@@ -65,9 +80,16 @@ impl ConnectionArgs {
     /// The connection for a role, from the options, the environment and the token files.
     pub(super) fn resolve(&self, role: Role) -> Result<Connection, CliError> {
         let base = parse_base(&self.url)?;
+        if let Some(file) = &self.token_file {
+            let token = read_token(file).map_err(|cause| CliError::NoToken {
+                what: format!("no token: {} {cause}", file.display()),
+                hint: "--token-file names a file that holds a token and nothing else".into(),
+            })?;
+            return Ok(Connection { base, token });
+        }
         let token = match token_from_environment(std::env::var("TOOLGATE_TOKEN"))? {
             Some(token) => token,
-            None => self.token_from_file(&base, role)?,
+            None => self.token_from_data_dir(&base, role)?,
         };
         Ok(Connection { base, token })
     }
@@ -77,14 +99,14 @@ impl ConnectionArgs {
         parse_base(&self.url)
     }
 
-    fn token_from_file(&self, base: &Url, role: Role) -> Result<String, CliError> {
-        let role = role.name();
+    fn token_from_data_dir(&self, base: &Url, wanted: Role) -> Result<String, CliError> {
+        let role = wanted.name();
         if !is_loopback(base) {
             return Err(CliError::NoToken {
                 what: format!("no token for {base}"),
                 hint: format!(
-                    "set TOOLGATE_TOKEN to the {role} token of that server; \
-                     this machine's own token files are not sent to another one"
+                    "set TOOLGATE_TOKEN to the {role} token of that server, or name a file with \
+                     --token-file; this machine's own token files are not sent to another one"
                 ),
             });
         }
@@ -96,8 +118,16 @@ impl ConnectionArgs {
                     hint: format!("set TOOLGATE_TOKEN, or name the server's --data-dir ({role} token)"),
                 })?,
         };
-        let file = dir.join("tokens").join(role);
-        read_token(&file).map_err(|cause| CliError::NoToken {
+        let files = wanted.files().iter().map(|name| dir.join("tokens").join(name));
+        let mut failed = None;
+        for file in files {
+            match read_token(&file) {
+                Ok(token) => return Ok(token),
+                Err(cause) => failed = Some((file, cause)),
+            }
+        }
+        let (file, cause) = failed.unwrap_or_default();
+        Err(CliError::NoToken {
             what: format!("no {role} token: {} {cause}", file.display()),
             hint: "set TOOLGATE_TOKEN, or name the server's --data-dir; \
                    the server makes its tokens on its first start"
@@ -107,7 +137,7 @@ impl ConnectionArgs {
 
     #[cfg(test)]
     pub(super) fn at(url: &str, data_dir: &Path) -> Self {
-        Self { url: url.into(), data_dir: Some(data_dir.to_owned()) }
+        Self { url: url.into(), token_file: None, data_dir: Some(data_dir.to_owned()) }
     }
 }
 
@@ -148,7 +178,7 @@ fn read_token(file: &Path) -> Result<String, String> {
 
 /// `$XDG_STATE_HOME/toolgate`, else `~/.local/state/toolgate` (XDG Base Directory: a relative
 /// path there is to be ignored).
-fn default_data_dir(state_home: Option<String>, home: Option<String>) -> Option<PathBuf> {
+pub(super) fn default_data_dir(state_home: Option<String>, home: Option<String>) -> Option<PathBuf> {
     let absolute = |text: Option<String>| text.map(PathBuf::from).filter(|path| path.is_absolute());
     absolute(state_home)
         .or_else(|| absolute(home).map(|home| home.join(".local/state")))
@@ -159,15 +189,8 @@ fn parse_base(text: &str) -> Result<Url, CliError> {
     let form = "the form is http://HOST:PORT, for instance http://127.0.0.1:8765";
     let mut url =
         Url::parse(text).map_err(|error| CliError::usage(format!("{text} is not a URL: {error}"), form))?;
-    if url.scheme() == "https" {
-        return Err(CliError::usage(
-            "this client speaks no TLS, so it cannot use an https:// address",
-            "reach the server over http:// on this machine: through an SSH tunnel \
-             (ssh -L 8765:127.0.0.1:8765 HOST), or a local proxy that speaks TLS to it",
-        ));
-    }
-    if url.scheme() != "http" || !url.has_host() {
-        return Err(CliError::usage(format!("{text} is not an http:// address"), form));
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(CliError::usage(format!("{text} is not an http:// or https:// address"), form));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(CliError::usage(
@@ -203,7 +226,7 @@ mod tests {
     fn addresses() {
         assert_eq!(parse_base("http://127.0.0.1:8765").unwrap().as_str(), "http://127.0.0.1:8765/");
         assert_eq!(parse_base("http://gate/prefix").unwrap().as_str(), "http://gate/prefix/");
-        assert!(report(parse_base("https://gate")).contains("no TLS"));
+        assert_eq!(parse_base("https://gate").unwrap().as_str(), "https://gate/");
         for bad in
             ["", "gate", "ftp://gate/", "http://u:p@gate/", "http://gate/?q", "http://gate/#f", "unix:/x"]
         {
@@ -219,7 +242,7 @@ mod tests {
         std::fs::create_dir(dir.path().join("tokens")).unwrap();
         std::fs::write(dir.path().join("tokens/agent"), "tg_secret\n").unwrap();
         let token = |url: &str, role| {
-            ConnectionArgs::at(url, dir.path()).token_from_file(&parse_base(url).unwrap(), role)
+            ConnectionArgs::at(url, dir.path()).token_from_data_dir(&parse_base(url).unwrap(), role)
         };
         for here in ["http://127.0.0.1:1", "http://localhost:1", "http://[::1]:1"] {
             assert_eq!(token(here, Role::Agent).unwrap(), "tg_secret", "{here}");
@@ -227,8 +250,11 @@ mod tests {
         for there in ["http://10.0.0.1:1", "http://localhost.evil:1", "http://127.0.0.1.evil:1"] {
             assert!(token(there, Role::Agent).is_err(), "{there}");
         }
+        assert_eq!(token("http://127.0.0.1:1", Role::Either).unwrap(), "tg_secret");
         let told = report(token("http://127.0.0.1:1", Role::Operator));
         assert!(told.contains("tokens/operator") && told.contains("TOOLGATE_TOKEN"), "{told}");
+        std::fs::write(dir.path().join("tokens/operator"), "tg_other\n").unwrap();
+        assert_eq!(token("http://127.0.0.1:1", Role::Either).unwrap(), "tg_other");
     }
 
     #[test]

@@ -37,7 +37,8 @@ pub(super) async fn decide(
     Ok(0)
 }
 
-fn sentence(request: &DecisionRequest, approval: &Approval) -> String {
+/// What was decided, in words; the outside parts are escaped.
+pub(super) fn sentence(request: &DecisionRequest, approval: &Approval) -> String {
     let verb = match request.decision {
         Choice::Allow => "allowed",
         Choice::Deny => "denied",
@@ -48,8 +49,11 @@ fn sentence(request: &DecisionRequest, approval: &Approval) -> String {
         (_, scope, pattern) => format!(" ({}: {})", scope_name(scope), pattern.as_deref().unwrap_or("-")),
     };
     let what = visible::one_line(&approval.display);
+    // Of most tools the display begins with their name.
+    let tool = format!("{} ", visible::one_line(&approval.tool_name));
+    let tool = if what.starts_with(&tool) { "" } else { &tool };
     let edited = if request.arguments.is_some() { " with edited arguments, in place of" } else { ":" };
-    format!("{verb}{scope} {}{edited} {} {what}", approval.approval_id, approval.tool_name)
+    format!("{verb}{scope} {}{edited} {tool}{what}", approval.approval_id)
 }
 
 /// The pattern of the scope's only offer: what is granted beyond once is never guessed.

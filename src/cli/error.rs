@@ -181,13 +181,16 @@ impl Problem {
     fn hint(&self) -> Option<&'static str> {
         match self.status {
             401 => Some(
-                "the token is not one of this server's: set TOOLGATE_TOKEN to the text of \
-                 tokens/agent or tokens/operator in its data directory",
+                "the token is not one of this server's: set TOOLGATE_TOKEN to the text of tokens/agent \
+                 or tokens/operator in its data directory, or name that file with --token-file",
             ),
-            403 if self.code != "approval_required" => {
-                Some("this token's role may not do that: decisions and all-session views need an operator's")
-            }
-            404 => Some("it does not exist, or it belongs to another token"),
+            403 if self.code == "operator_required" => Some(
+                "this is an agent's token; decisions, grants and views of all sessions need an operator's: \
+                 set TOOLGATE_TOKEN to the text of tokens/operator, or name that file with --token-file",
+            ),
+            403 if self.code == "exceeds_max_mode" || self.code == "workspace_not_allowed" => None,
+            403 if self.code != "approval_required" => Some("this token may not do that"),
+            404 => Some("it does not exist, or it belongs to another token: `toolgate sessions` lists yours"),
             429 => Some("wait a little and try again"),
             500.. => Some("the server's own log says more under this request id"),
             _ => None,

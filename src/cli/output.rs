@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::domain::visible;
 
+use super::color::Paint;
 use super::error::CliError;
 
 /// How often a command that waits for events looks whether anybody still reads.
@@ -18,6 +19,7 @@ const READER_CHECK: Duration = Duration::from_secs(1);
 pub(super) struct Output {
     writer: Box<dyn Write>,
     is_stdout: bool,
+    paint: Paint,
 }
 
 impl std::fmt::Debug for Output {
@@ -28,13 +30,18 @@ impl std::fmt::Debug for Output {
 
 impl Output {
     /// The process's standard output.
-    pub(super) fn stdout() -> Self {
-        Self { writer: Box::new(io::stdout()), is_stdout: true }
+    pub(super) fn stdout(paint: Paint) -> Self {
+        Self { writer: Box::new(io::stdout()), is_stdout: true, paint }
     }
 
     #[cfg(test)]
     pub(super) fn to(writer: impl Write + 'static) -> Self {
-        Self { writer: Box::new(writer), is_stdout: false }
+        Self { writer: Box::new(writer), is_stdout: false, paint: Paint::default() }
+    }
+
+    /// The colours for what goes here.
+    pub(super) fn paint(&self) -> Paint {
+        self.paint
     }
 
     /// One line; whatever is in it stays on it.

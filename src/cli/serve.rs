@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::app::{self, ServeOptions};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ServeArgs {
     /// Where to listen; port 0 takes a free one and prints it [default: 127.0.0.1:8765]

@@ -15,6 +15,24 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause: a server that comes back is noticed within it.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
+/// What a subscription tells.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The next event.
+    Event(SseEvent),
+    /// The connection is gone: why, and after how long it is tried again.
+    Down {
+        /// Why.
+        cause: String,
+        /// The pause.
+        pause: Duration,
+    },
+    /// The connection is there again.
+    Up,
+    /// The session is over and has no more events.
+    Over,
+}
+
 /// A subscription that lives until the server ends it.
 #[derive(Debug)]
 pub(super) struct Subscription<'a> {
@@ -30,6 +48,8 @@ pub(super) struct Subscription<'a> {
     /// Attempts in a row that gave no event.
     fruitless: u32,
     first_pause: Duration,
+    /// How long to wait before coming back, where the connection is gone.
+    pause: Option<Duration>,
 }
 
 impl<'a> Subscription<'a> {
@@ -45,28 +65,56 @@ impl<'a> Subscription<'a> {
             gave_any: false,
             fruitless: 0,
             first_pause: FIRST_PAUSE,
+            pause: None,
         };
         subscription.connect().await?;
         Ok(subscription)
     }
 
     /// The next event; none when the session is over and has no more. Waits for as long as it
-    /// takes, comes back when the connection drops, and fails only where the server refuses.
+    /// takes, comes back when the connection drops, says so on standard error, and fails only where
+    /// the server refuses.
     pub(super) async fn next(&mut self) -> Result<Option<SseEvent>, CliError> {
+        loop {
+            match self.step().await? {
+                Step::Event(event) => return Ok(Some(event)),
+                Step::Over => return Ok(None),
+                Step::Up => {}
+                Step::Down { cause, pause } => {
+                    let after = self.last_id.as_deref().unwrap_or("the beginning");
+                    output::note(&format!("{cause}; going on after {after} in {:.1} s", pause.as_secs_f64()));
+                }
+            }
+        }
+    }
+
+    /// The same one step at a time, for who shows more than the events.
+    pub(super) async fn step(&mut self) -> Result<Step, CliError> {
+        if let Some(pause) = self.pause.take() {
+            tokio::time::sleep(pause).await;
+            return match self.connect().await {
+                Ok(()) => Ok(Step::Up),
+                Err(CliError::Unreachable { cause, .. }) => Ok(self.down(cause)),
+                Err(CliError::Problem(problem)) if problem.status >= 500 || problem.status == 429 => {
+                    Ok(self.down(format!("{} ({})", problem.title, problem.status)))
+                }
+                Err(error) => Err(error),
+            };
+        }
         loop {
             if let Some(event) = self.ready.pop_front() {
                 self.fruitless = 0;
                 if event.id.is_some() {
                     self.last_id.clone_from(&event.id);
                 }
-                return Ok(Some(event));
+                return Ok(Step::Event(event));
             }
             match self.receive().await {
                 Ok(true) => {}
                 // A stream that ended with the session gives nothing when it is opened again.
-                Ok(false) if !self.gave_any && self.session_is_over().await? => return Ok(None),
-                Ok(false) => self.come_back("the server closed the stream").await?,
-                Err(CliError::Unreachable { cause, .. }) => self.come_back(&cause).await?,
+                Ok(false) if !self.gave_any && self.session_is_over().await? => return Ok(Step::Over),
+                Ok(false) => return Ok(self.down("the server closed the stream".into())),
+                Err(CliError::Unreachable { cause, .. }) => return Ok(self.down(cause)),
                 Err(error) => return Err(error),
             }
         }
@@ -92,23 +140,12 @@ impl<'a> Subscription<'a> {
         }
     }
 
-    async fn come_back(&mut self, cause: &str) -> Result<(), CliError> {
+    fn down(&mut self, cause: String) -> Step {
         self.stream = None;
-        let mut cause = cause.to_owned();
-        loop {
-            let pause = self.first_pause.saturating_mul(1 << self.fruitless.min(10)).min(LONGEST_PAUSE);
-            self.fruitless += 1;
-            let after = self.last_id.as_deref().unwrap_or("the beginning");
-            output::note(&format!("{cause}; going on after {after} in {:.1} s", pause.as_secs_f64()));
-            tokio::time::sleep(pause).await;
-            match self.connect().await {
-                Err(CliError::Unreachable { cause: again, .. }) => cause = again,
-                Err(CliError::Problem(problem)) if problem.status >= 500 || problem.status == 429 => {
-                    cause = format!("{} ({})", problem.title, problem.status);
-                }
-                done => return done,
-            }
-        }
+        let pause = self.first_pause.saturating_mul(1 << self.fruitless.min(10)).min(LONGEST_PAUSE);
+        self.fruitless += 1;
+        self.pause = Some(pause);
+        Step::Down { cause, pause }
     }
 
     async fn connect(&mut self) -> Result<(), CliError> {

@@ -280,7 +280,7 @@ impl Policy {
         }
         let grant = circumstances.grants.iter().find(|g| grant_covers(g, subject, confined, hides))?;
         let text = format!("granted before: `{grant}`");
-        Some(Reason { text, rule: Some(grant.to_string()), by: By::Grant })
+        Some(Reason { text, rule: Some(grant.to_string()), source: None, by: By::Grant })
     }
 
     /// Each path is covered by a rule or usual, and at least one by a rule.
@@ -367,7 +367,7 @@ fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'stat
 
 fn by_rule(what: &str, rule: &SourcedRule) -> Reason {
     let text = format!("{what} `{}` ({})", rule.rule, rule.source);
-    Reason { text, rule: Some(rule.rule.to_string()), by: By::Rule }
+    Reason { text, rule: Some(rule.rule.to_string()), source: Some(rule.source.clone()), by: By::Rule }
 }
 
 /// A question, or the denial that it becomes where nobody answers.
@@ -380,7 +380,7 @@ pub(super) fn asks(forced: bool, reason: Reason, circumstances: &Circumstances<'
         By::NoHuman
     };
     let why = if by == By::Mode { "the session does not ask" } else { "nobody is there to ask" };
-    let reason = Reason { text: format!("{}; {why}", reason.text), rule: reason.rule, by };
+    let reason = Reason { text: format!("{}; {why}", reason.text), by, ..reason };
     Verdict { decision: Decision::Deny, reason }
 }
 

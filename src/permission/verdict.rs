@@ -32,6 +32,8 @@ pub struct Reason {
     pub text: String,
     /// The rule that decided, as it was written.
     pub rule: Option<String>,
+    /// Where that rule stands, such as `permissions.deny[2]`; none for what a person granted.
+    pub source: Option<String>,
     /// What decided.
     pub by: By,
 }
@@ -86,7 +88,7 @@ impl Decision {
 
 impl Reason {
     pub(crate) fn new(by: By, text: impl Into<String>) -> Self {
-        Self { text: text.into(), rule: None, by }
+        Self { text: text.into(), rule: None, source: None, by }
     }
 }
 
