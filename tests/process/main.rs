@@ -4,5 +4,6 @@
 
 mod bash;
 mod floor;
+mod replaced;
 mod support;
 mod tree;
