@@ -1,5 +1,7 @@
 //! From JSON to the config's types, telling everything that does not fit and not only the first.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
@@ -91,8 +93,8 @@ fn remove(value: &mut Value, path: &[Step]) -> bool {
     });
     match (parent, last) {
         (Some(Value::Object(map)), Step::Key(key)) => map.remove(key).is_some(),
-        (Some(Value::Array(list)), Step::Index(index)) if *index < list.len() => {
-            list.remove(*index);
+        (Some(Value::Array(items)), Step::Index(index)) if *index < items.len() => {
+            items.remove(*index);
             true
         }
         _ => false,
@@ -119,7 +121,8 @@ impl Removed {
                 Step::Index(index) => {
                     let earlier = self.0.iter().rev().filter(|(list, _)| *list == path[..at]);
                     let index = earlier.fold(*index, |index, (_, gone)| index + usize::from(*gone <= index));
-                    key.push_str(&format!("[{index}]"));
+                    // Writing to a string does not fail.
+                    let _ = write!(key, "[{index}]");
                 }
             }
         }

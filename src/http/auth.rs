@@ -22,14 +22,12 @@ async fn holder(known: &[KnownToken], token: &str, sessions: &Sessions) -> Optio
             found = Some(known);
         }
     }
-    match found {
-        Some(known) => Some(Principal::from(known)),
-        None => {
-            // A session's own token goes with the token that made the session.
-            let principal = sessions.by_session_token(token).await?;
-            known.iter().any(|known| known.name == principal.name).then_some(principal)
-        }
+    if let Some(known) = found {
+        return Some(Principal::from(known));
     }
+    // A session's own token goes with the token that made the session.
+    let principal = sessions.by_session_token(token).await?;
+    known.iter().any(|known| known.name == principal.name).then_some(principal)
 }
 
 /// By what a request was let in: as long as that is known, its stream goes on.

@@ -276,22 +276,21 @@ impl Sessions {
         };
         // What was changed by hand before is told first.
         let flags = self.flags(&live, &revision).await;
-        let Some(flags) = self.write_flags(&live, &revision, patched)? else { return Ok(flags) };
+        let Some(flags) = write_flags(&live, &revision, patched)? else { return Ok(flags) };
         self.store().set_runtime(session_id, flags.clone(), None).await?;
         Ok(flags)
     }
+}
 
-    /// Writes changed flags, where the change says that something changed: those that then hold,
-    /// still to be told.
-    pub(super) fn write_flags(
-        &self,
-        live: &LiveSession,
-        revision: &Revision,
-        change: impl FnOnce(&mut RuntimeFlags) -> bool,
-    ) -> Result<Option<RuntimeFlags>, SessionError> {
-        let changed = live.runtime.change(revision.config.permissions.max_mode, change);
-        changed.map_err(|error| SessionError::Internal(format!("runtime.json: {error}")))
-    }
+/// Writes changed flags, where the change says that something changed: those that then hold, still to be
+/// told.
+pub(super) fn write_flags(
+    live: &LiveSession,
+    revision: &Revision,
+    change: impl FnOnce(&mut RuntimeFlags) -> bool,
+) -> Result<Option<RuntimeFlags>, SessionError> {
+    let changed = live.runtime.change(revision.config.permissions.max_mode, change);
+    changed.map_err(|error| SessionError::Internal(format!("runtime.json: {error}")))
 }
 
 /// An agent may set only what narrows, and nobody more than the config admits.

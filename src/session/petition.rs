@@ -7,6 +7,7 @@
 
 use serde_json::json;
 
+use super::create::write_flags;
 use super::error::SessionError;
 use super::finish::{Ending, close};
 use super::run::Run;
@@ -91,7 +92,7 @@ impl Sessions {
         // What was changed by hand before is told first.
         let revision = self.revision();
         self.flags(&run.live, &revision).await;
-        let Some(flags) = self.write_flags(&run.live, &revision, leave_plan)? else { return Ok(true) };
+        let Some(flags) = write_flags(&run.live, &revision, leave_plan)? else { return Ok(true) };
         let tell = || self.store().set_runtime(run.live.id(), flags.clone(), None);
         match self.persistently(run, tell).await {
             None => Ok(false),
