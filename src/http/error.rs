@@ -53,16 +53,9 @@ impl ApiError {
         self
     }
 
-    pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
-        self.0.retry_after_s = Some(seconds);
-        self
-    }
-}
-
-impl Problem {
-    /// The response as it is sent.
-    pub(super) fn render(self, request_id: &str) -> Response {
-        let error = *self.0.0;
+    /// The problem as JSON.
+    pub(super) fn body(&self, request_id: &str) -> String {
+        let error = &*self.0;
         let mut body = json!({
             "type": format!("urn:toolgate:problem:{}", error.code),
             "title": error.status.canonical_reason().unwrap_or("Error"),
@@ -75,11 +68,24 @@ impl Problem {
             if !error.errors.is_empty() {
                 map.insert("errors".to_owned(), json!(error.errors));
             }
-            if let Some((name, value)) = error.extra {
-                map.insert(name.to_owned(), value);
+            if let Some((name, value)) = &error.extra {
+                map.insert((*name).to_owned(), value.clone());
             }
         }
-        let mut response = Response::new(Body::from(body.to_string()));
+        body.to_string()
+    }
+
+    pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
+        self.0.retry_after_s = Some(seconds);
+        self
+    }
+}
+
+impl Problem {
+    /// The response as it is sent.
+    pub(super) fn render(self, request_id: &str) -> Response {
+        let mut response = Response::new(Body::from(self.0.body(request_id)));
+        let error = *self.0.0;
         *response.status_mut() = error.status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

@@ -15,12 +15,12 @@ use super::state::ApiState;
 use crate::permission::Revision;
 
 /// Routes that are answered whatever the `Host`: probes come with the pod's address.
-const PROBES: &[&str] = &["/healthz", "/readyz", "/metrics"];
+pub(super) const PROBES: &[&str] = &["/healthz", "/readyz", "/metrics"];
 
 /// Gives a request its id, holds it against the guards, and writes out problems.
 pub(super) async fn guard(State(state): State<ApiState>, mut request: Request, next: Next) -> Response {
     let revision = state.in_force.now();
-    let request_id = format!("req_{}", uuid::Uuid::now_v7().simple());
+    let request_id = new_request_id();
     let access = Access::begin(&request, &request_id, &state.metrics);
     let response = async {
         if let Err(error) = admit(&state, &revision, &request) {
@@ -40,6 +40,11 @@ pub(super) async fn guard(State(state): State<ApiState>, mut request: Request, n
     let response = finish(response, &request_id);
     access.answered(response.status().as_u16());
     response
+}
+
+/// An id for a request.
+pub(super) fn new_request_id() -> String {
+    format!("req_{}", uuid::Uuid::now_v7().simple())
 }
 
 /// Writes out a problem and adds what every answer has.

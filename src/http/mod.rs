@@ -15,6 +15,7 @@ mod serve;
 mod snapshot;
 mod sse;
 mod state;
+mod unheard;
 
 pub use router::router;
 pub use serve::{Listening, ServeLimits, serve};

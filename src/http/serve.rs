@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use super::unheard::{Exchange, Wire};
 
 use crate::config::Capacity;
 use crate::telemetry::Metrics;
@@ -104,11 +107,18 @@ async fn connection(
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(head_timeout)
+        .max_header_size(HEAD_BYTES_MAX)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)
         .half_close(false);
-    let service = TowerToHyperService::new(router);
-    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    let exchange = Arc::new(Exchange::default());
+    let wire = Wire::new(stream, Arc::clone(&exchange));
+    let service = service_fn(move |request| {
+        let answering = exchange.begin();
+        let answer = router.clone().oneshot(request);
+        async move { answer.await.map(|response| answering.with(response)) }
+    });
+    let serving = builder.serve_connection(TokioIo::new(wire), service);
     tokio::pin!(serving);
     let mut stopping = false;
     loop {
