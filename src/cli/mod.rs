@@ -23,6 +23,7 @@ mod fake_server;
 mod grants;
 mod health;
 mod info;
+mod openapi;
 mod output;
 mod paging;
 mod place;
@@ -112,6 +113,8 @@ enum Command {
     Config(config::ConfigArgs),
     /// Print what a shell needs to complete this program's arguments
     Completions(completions::CompletionsArgs),
+    /// Print the description of the HTTP interface (OpenAPI 3.1)
+    Openapi(openapi::OpenapiArgs),
 }
 
 /// Runs the command that the arguments name and returns how the process should exit.
@@ -168,6 +171,7 @@ async fn client_command(command: Command, output: &mut Output) -> Result<u8, Cli
         Command::Info(args) => info::run(args, output).await,
         Command::Health(args) => health::run(args, output).await,
         Command::Config(args) => config::run(args, output),
+        Command::Openapi(_) => openapi::run(output),
         Command::Completions(args) => completions::run(&args, &mut Cli::command(), output),
     }
 }

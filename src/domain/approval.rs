@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::clock::Timestamp;
 use super::digest::Digest;
@@ -11,7 +12,7 @@ use super::identity::CallKey;
 pub const PENDING_MAX: usize = 20;
 
 /// A question to a person, immutable once opened but for its status and decision.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Approval {
     /// Its id.
     pub approval_id: String,
@@ -23,6 +24,7 @@ pub struct Approval {
     /// The exact tool.
     pub tool_name: String,
     /// The effective arguments.
+    #[schema(value_type = Object)]
     pub arguments: Value,
     /// Over name, arguments, resolved paths, shown files, working directory and sandbox level.
     pub digest: Digest,
@@ -54,7 +56,7 @@ pub struct Approval {
 }
 
 /// Where an approval stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalStatus {
     /// It waits for a decision.
@@ -86,7 +88,7 @@ impl ApprovalStatus {
 }
 
 /// Why a call has to be asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AskReason {
     /// For a person.
     pub text: String,
@@ -96,7 +98,7 @@ pub struct AskReason {
 }
 
 /// What a reviewer may grant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Offer {
     /// For how long.
     pub scope: Scope,
@@ -106,7 +108,7 @@ pub struct Offer {
 }
 
 /// How long a decision holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// This call alone.
@@ -119,7 +121,7 @@ pub enum Scope {
 }
 
 /// Allow or deny.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// It may run.
@@ -129,7 +131,7 @@ pub enum Choice {
 }
 
 /// What a reviewer sends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionRequest {
     /// Allow or deny.
@@ -146,14 +148,16 @@ pub struct DecisionRequest {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "super::arguments::unambiguous_or_none"
     )]
+    #[schema(value_type = Option<Object>)]
     pub arguments: Option<Value>,
-    /// A message to the model.
+    /// A message to the model, at most 16 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 16384)]
     pub message: Option<String>,
 }
 
 /// A decision as it stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Decision {
     /// What was sent.
     #[serde(flatten)]

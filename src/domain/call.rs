@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use utoipa::openapi as spec;
 
 use super::clock::Timestamp;
 use super::digest::Digest;
@@ -12,10 +14,12 @@ use super::result::ToolResult;
 use super::schema::{FunctionKind, ToolMutability};
 
 /// A call as a model makes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ToolCall {
-    /// The model's id; the server makes one where it is missing.
+    /// The model's id, at most 256 bytes without control characters; the server makes one where it is
+    /// missing or empty.
     #[serde(default)]
+    #[schema(max_length = 256, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", example = "call_1")]
     pub id: String,
     /// Always `function`.
     #[serde(rename = "type", default)]
@@ -25,12 +29,14 @@ pub struct ToolCall {
 }
 
 /// The inside of a [`ToolCall`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FunctionCall {
     /// The name as the model wrote it.
+    #[schema(min_length = 1, max_length = 1024, example = "Glob")]
     pub name: String,
     /// JSON text; a JSON object in its place is taken as its text.
     #[serde(default, deserialize_with = "text_or_object")]
+    #[schema(value_type = Arguments, required = false)]
     pub arguments: String,
 }
 
@@ -59,8 +65,28 @@ fn text_or_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, 
     }
 }
 
+/// What arguments are on the wire: JSON text, or the JSON object itself.
+#[derive(Debug)]
+pub enum Arguments {}
+
+impl utoipa::PartialSchema for Arguments {
+    fn schema() -> spec::RefOr<spec::Schema> {
+        let text = spec::ObjectBuilder::new().schema_type(spec::Type::String).examples([
+            r#"{"pattern":"**/*.rs"}"#,
+            r#"{"file_path":"README.md"}"#,
+            "",
+        ]);
+        let any = spec::schema::AdditionalProperties::FreeForm(true);
+        let object = spec::ObjectBuilder::new().additional_properties(Some(any));
+        let either = spec::OneOfBuilder::new().item(text).item(object);
+        either.description(Some("JSON text, or the JSON object itself")).into()
+    }
+}
+
+impl ToSchema for Arguments {}
+
 /// Where a call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
     /// Accepted, not started.
@@ -118,7 +144,7 @@ impl CallStatus {
 }
 
 /// A call as it is recorded and answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Call {
     /// The session it belongs to.
     pub session_id: String,
@@ -128,9 +154,11 @@ pub struct Call {
     /// The exact name where it was resolved, else the name as requested.
     pub tool_name: String,
     /// The effective arguments; the text as sent where it could not be read.
+    #[schema(value_type = Arguments)]
     pub arguments: Value,
     /// What was requested, where a person edited the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub requested_arguments: Option<Value>,
     /// Where it stands.
     pub status: CallStatus,
@@ -139,6 +167,7 @@ pub struct Call {
     pub result: Option<ToolResult>,
     /// Facts for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub details: Option<Value>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,7 +195,7 @@ pub struct Call {
 }
 
 /// Why a call failed, for programs and people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CallError {
     /// A stable code.
     pub code: String,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::approval::{Approval, Choice, Scope};
 use super::clock::Timestamp;
@@ -10,7 +11,7 @@ use super::result::{DeniedBy, ToolResult};
 use super::session::RuntimeFlags;
 
 /// The call that an event is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CallRef {
     /// The model's id of the call.
     pub tool_call_id: String,
@@ -32,7 +33,7 @@ impl From<&CallRef> for CallKey {
 }
 
 /// An event's content; the log adds its number, session and time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum AgentEvent {
     /// The session's first event.
@@ -54,7 +55,8 @@ pub enum AgentEvent {
         call: CallRef,
         /// The exact name, or as requested where nothing owns it.
         tool_name: String,
-        /// The effective arguments.
+        /// The effective arguments; the text as sent where it could not be read.
+        #[schema(value_type = super::call::Arguments)]
         arguments: Value,
     },
     /// Output while it runs.
@@ -104,6 +106,7 @@ pub enum AgentEvent {
         by: String,
         /// Edited arguments.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
         arguments: Option<Value>,
     },
     /// The tool asks the user.
@@ -225,7 +228,7 @@ pub enum AgentEvent {
 }
 
 /// What is wrong with one key of the config.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConfigFault {
     /// The file, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,7 +257,7 @@ impl std::fmt::Display for ConfigFault {
 }
 
 /// How an approval ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
     /// A person allowed it.
@@ -292,6 +295,30 @@ impl From<Choice> for Resolution {
 }
 
 impl AgentEvent {
+    /// All types on the wire.
+    pub const KINDS: [&str; 20] = [
+        "session_started",
+        "session_ended",
+        "runtime_changed",
+        "tool_start",
+        "tool_token",
+        "tool_progress",
+        "tool_approval_requested",
+        "tool_approval_resolved",
+        "need_clarification",
+        "clarification_answered",
+        "tool_complete",
+        "tool_error",
+        "tool_denied",
+        "tool_cancelled",
+        "tool_interrupted",
+        "tool_backgrounded",
+        "bash_completed",
+        "config_changed",
+        "config_invalid",
+        "config_recovered",
+    ];
+
     /// The event's type on the wire.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -362,7 +389,7 @@ impl AgentEvent {
 }
 
 /// An event with its place in the log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LoggedEvent {
     /// Gapless within its session, from 1; of config events the cursor of the whole log.
     pub seq: u64,

@@ -1,12 +1,13 @@
 //! What a person allowed for a session or for always.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::approval::Scope;
 use super::clock::Timestamp;
 
 /// A stored permission, in the language of the rules.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
     /// Its id, for revoking.
     pub grant_id: String,

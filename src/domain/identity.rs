@@ -1,6 +1,7 @@
 //! Names that come from outside, checked once: session ids, call ids, turns.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The longest session id in bytes.
 pub const SESSION_ID_MAX: usize = 128;
@@ -27,7 +28,7 @@ pub fn check_session_id(id: &str) -> Result<(), IdentityError> {
 }
 
 /// Which call of a session: the model's id, in the name space of its turn where it gave one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct CallKey {
     /// The turn that makes a name space of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

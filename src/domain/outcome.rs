@@ -1,6 +1,7 @@
 //! How an execution stands when it returns: completed, still running, or waiting for someone.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::approval::Approval;
 use super::result::{APPROVAL_PAUSE, ToolResult};
@@ -37,7 +38,7 @@ pub enum HumanRequest {
 }
 
 /// A question to the user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Question {
     /// The text of the question.
     pub question: String,

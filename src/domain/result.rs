@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// The mark on a collapsed result that says: not a result, the call waits for an approval.
 /// Reserved for the gate: results of tools are stripped of it.
 pub const APPROVAL_PAUSE: &str = "request_permissions";
 
 /// The result of a call: `result` is the text for the model.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct ToolResult {
     /// Whether the tool did what was asked; a non-zero exit or a time-out is `false`.
     pub success: bool,
@@ -26,7 +27,7 @@ pub struct ToolResult {
 }
 
 /// An image in a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Image {
     /// A MIME type, such as `image/png`.
     pub media_type: String,
@@ -101,7 +102,7 @@ impl ToolError {
 }
 
 /// Who or what refused a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeniedBy {
     /// A deny rule, or a built-in protection.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::clock::Timestamp;
 
 /// A session as it is recorded and answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Session {
     /// Its id, never used again.
     pub session_id: String,
@@ -30,7 +31,7 @@ pub struct Session {
 }
 
 /// Whether a session takes calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {
     /// It takes calls.
@@ -40,7 +41,9 @@ pub enum SessionStatus {
 }
 
 /// How a session's calls are permitted where no rule decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionMode {
     /// Reading in the workspace is allowed, all else asks.
@@ -80,7 +83,7 @@ impl PermissionMode {
 }
 
 /// The flags of `runtime.json`; keys that this version does not know are kept.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct RuntimeFlags {
     /// Skips what only asks; deny, always-ask and protections hold.
     #[serde(default)]
@@ -100,22 +103,24 @@ pub struct RuntimeFlags {
 }
 
 /// A tool that the client itself runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionTool {
-    /// Its name; not a built-in's, nor `mcp__…`.
+    /// Its name: letters, digits, `_` and `-`; not a built-in's, nor `mcp__…`.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$", example = "open_ticket")]
     pub name: String,
     /// For the model.
     pub description: String,
     /// A JSON Schema with `type: object` at its root.
     #[serde(deserialize_with = "super::arguments::unambiguous")]
+    #[schema(value_type = Object)]
     pub parameters: Value,
     /// Who runs it.
     pub kind: SessionToolKind,
 }
 
 /// Who runs a session's own tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionToolKind {
     /// The client: the call pauses until it reports.

@@ -1,9 +1,10 @@
 //! A task that an agent has set itself.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// One item of a session's list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Todo {
     /// What is to be done.
@@ -22,7 +23,7 @@ pub struct Todo {
 }
 
 /// Where a task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
     /// Not begun.
@@ -34,7 +35,7 @@ pub enum TodoStatus {
 }
 
 /// How much a task matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoPriority {
     /// First.

@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
+use super::named_fields::NamedFields;
 use super::snapshot::snapshot;
 use super::state::ApiState;
 
@@ -89,14 +90,8 @@ fn is_json(content_type: &str) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    // A list would be taken as the fields in their order, which nobody means.
-    let list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
-    if list && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
-        return Err(ApiError::bad_request("invalid_request", "the body must be a JSON object, not a list")
-            .field("", "a JSON object"));
-    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let value = serde_path_to_error::deserialize(NamedFields(&mut deserializer)).map_err(|error| {
         let pointer = pointer(error.path());
         let inner = error.into_inner();
         if inner.is_syntax() || inner.is_eof() {

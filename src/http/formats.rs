@@ -11,6 +11,7 @@ mod turn;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use crate::domain::schema::ToolSchema;
 
@@ -37,7 +38,7 @@ pub(super) trait Provider: Sync {
 }
 
 /// The APIs whose turns are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum TurnFormat {
     /// OpenAI, chat completions; also what speaks its language.
@@ -76,7 +77,7 @@ impl TurnFormat {
 }
 
 /// The shapes that tools are told in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ToolFormat {
     /// Chat completions: `{type, function: {name, description, parameters}}`.

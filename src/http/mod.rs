@@ -7,6 +7,8 @@ mod change;
 mod error;
 mod formats;
 mod guard;
+mod named_fields;
+mod openapi;
 mod paging;
 mod params;
 mod router;
@@ -17,6 +19,7 @@ mod sse;
 mod state;
 mod unheard;
 
+pub use openapi::openapi_text;
 pub use router::router;
 pub use serve::{Listening, ServeLimits, serve};
 pub use state::{ApiState, Facts};

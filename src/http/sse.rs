@@ -39,10 +39,17 @@ pub(super) enum Until {
 
 /// The place in the log after which a client wants to go on: `Last-Event-ID` wins over `after`.
 pub(super) fn position(headers: &HeaderMap, after: Option<u64>) -> Result<u64, ApiError> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(after.unwrap_or(0)) };
+    // No log gets as far as that: it is a mistake, and signed 64-bit integers are what clients have.
+    let is_place = |place: &u64| i64::try_from(*place).is_ok();
+    let after = after.unwrap_or(0);
+    if !is_place(&after) {
+        let detail = "after is the id of an event of this stream: a decimal number below 2^63";
+        return Err(ApiError::bad_request("invalid_query", detail).field("/after", detail));
+    }
+    let Some(value) = headers.get("last-event-id") else { return Ok(after) };
     let text = value.to_str().unwrap_or_default();
-    text.parse().map_err(|_| {
-        let detail = "Last-Event-ID is the id of an event of this stream: a decimal number";
+    text.parse().ok().filter(is_place).ok_or_else(|| {
+        let detail = "Last-Event-ID is the id of an event of this stream: a decimal number below 2^63";
         ApiError::bad_request("invalid_last_event_id", detail)
     })
 }

@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use utoipa::ToSchema;
 
 use self::bubblewrap::Mounting;
 pub use self::cover::cover;
@@ -44,7 +45,7 @@ pub enum FloorError {
 }
 
 /// Which floor is in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FloorKind {
     /// A Landlock ruleset.
@@ -56,7 +57,7 @@ pub enum FloorKind {
 }
 
 /// What `/readyz` and `/v1/info` say about the floor.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, ToSchema)]
 pub struct FloorStatus {
     /// The floor in force.
     pub kind: FloorKind,

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi as spec;
 
 use super::error::SessionError;
 use super::live::LiveSession;
@@ -24,28 +26,45 @@ const LABELS_MAX: usize = 64;
 const LABEL_BYTES_MAX: usize = 256;
 
 /// What a client sends to make a session.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSession {
-    /// An id of the client's choice.
+    /// An id of the client's choice, never used again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", example = "run-42")]
     pub session_id: Option<String>,
     /// A folder that is or lies under a configured root; a fresh one where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// The client's own labels.
     #[serde(default, deserialize_with = "unambiguous_texts")]
+    #[schema(schema_with = labels)]
     pub labels: BTreeMap<String, String>,
     /// Flags to begin with.
     #[serde(default)]
     pub runtime: RuntimePatch,
     /// Tools that the client itself runs.
     #[serde(default)]
+    #[schema(max_items = 128)]
     pub tools: Vec<SessionTool>,
 }
 
+/// Labels within their bounds, as they are described.
+fn labels() -> spec::RefOr<spec::Schema> {
+    let text = || {
+        let text = spec::ObjectBuilder::new().schema_type(spec::Type::String);
+        text.max_length(Some(LABEL_BYTES_MAX)).pattern(Some(r"^[^\x00]*$"))
+    };
+    let labels = spec::ObjectBuilder::new()
+        .property_names(Some(text()))
+        .additional_properties(Some(text()))
+        .max_properties(Some(LABELS_MAX));
+    let about = "The client's own labels: at most 64, names and values of at most 256 bytes without NUL.";
+    labels.description(Some(about)).into()
+}
+
 /// Flags to set; what is left out stays.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuntimePatch {
     /// Skip what only asks.

@@ -1,6 +1,11 @@
 //! Answers to questions, and results of the client's own tools.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use utoipa::ToSchema;
 
 use super::error::SessionError;
 use super::principal::Principal;
@@ -17,7 +22,7 @@ use super::finish::{Ending, close};
 const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What a client reports of its own tool: a text, or a whole result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, ToSchema)]
 #[serde(untagged)]
 pub enum ReportedResult {
     /// A text that the model reads; it succeeded.
@@ -26,8 +31,37 @@ pub enum ReportedResult {
     Whole(WholeResult),
 }
 
+/// Reads which of the two it is and then that one, so that what is wrong with it can be said.
+impl<'de> Deserialize<'de> for ReportedResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = ReportedResult;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or an object with `result`")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<ReportedResult, E> {
+                Ok(ReportedResult::Text(text.to_owned()))
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<ReportedResult, E> {
+                Ok(ReportedResult::Text(text))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<ReportedResult, A::Error> {
+                WholeResult::deserialize(MapAccessDeserializer::new(fields)).map(ReportedResult::Whole)
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
 /// A whole result of a client's own tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WholeResult {
     /// Whether it did what was asked.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::support::contract::operations;
 use crate::support::raw::exchange;
 use crate::support::server::SECOND_AGENT;
 use crate::support::{Answer, Client, TestServer, TestSession};
@@ -39,11 +40,14 @@ enum Fields {
     AnyOrList,
 }
 
-const LIST: Query = &[("limit", &["0", "1001", "-1", "x", ""]), ("cursor", &["x", "1.5"])];
+const LIST: Query =
+    &[("limit", &["0", "1001", "-1", "x", ""]), ("cursor", &["x", "1.5", "-1", "1234567890123456789"])];
 const CALL: Query = &[("wait_ms", &["300001", "-1", "x", "1.5"]), ("turn", &["", "%01"])];
-const TURN: Query = &[("turn", &["", "%01"])];
+const TURN: Query = &[("turn", &["", "%01"]), ("wait_ms", &["0", "1000"])];
 const EVENTS: Query = &[
-    ("after", &["-1", "x", "1.5"]),
+    ("after", &["-1", "x", "1.5", "9223372036854775808"]),
+    ("types", &["tool_stop", "tool_start,tool_stop"]),
+    ("turn", &["t"]),
     ("limit", &["0", "1001", "x"]),
     ("wait_ms", &["300001", "x"]),
     ("call_id", &["", "%01"]),
@@ -113,6 +117,7 @@ fn routes() -> Vec<Route> {
         get("/v1/config", Operator, &[]),
         get("/healthz", Nobody, &[]),
         get("/readyz", Nobody, &[]),
+        get("/openapi.json", Nobody, &[]),
     ]
 }
 
@@ -266,6 +271,22 @@ async fn a_body_that_is_wrong() {
 }
 
 #[tokio::test]
+async fn a_list_in_the_place_of_an_object() {
+    // A list would be taken as the fields in their order, which nobody means.
+    let bench = Bench::new().await;
+    for (path, body, pointer) in [
+        ("/v1/sessions".to_owned(), json!({"runtime": [null, null]}), "/runtime"),
+        ("/v1/sessions".to_owned(), json!({"tools": [["t", "d", {}, "client"]]}), "/tools/0"),
+        (bench.session.path("/calls"), json!({"function": ["Glob", "{}"]}), "/function"),
+        (bench.session.path("/calls/batch"), json!({"calls": [["n", "function"]]}), "/calls/0"),
+        (bench.session.call_path("c", "/result"), json!({"result": [true, "done"]}), "/result"),
+    ] {
+        let problem = bench.server.agent().post(&path, &body).await.problem(400, "invalid_request");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{body}: {problem}");
+    }
+}
+
+#[tokio::test]
 async fn a_query_that_is_wrong() {
     let bench = Bench::new().await;
     for route in routes().iter().filter(|route| route.role != Role::Nobody) {
@@ -380,4 +401,33 @@ async fn p20_a_key_twice_anywhere_is_refused() {
     // An explicit nothing is nothing.
     let none = json!({"decision": "deny", "arguments": null, "message": "no"});
     operator.post(&decision, &none).await.expect(200);
+}
+
+#[test]
+fn every_route_that_is_described_is_tried_here() {
+    let mut described: Vec<_> = operations()
+        .into_iter()
+        .map(|operation| {
+            let role = match operation.described["security"][0]["bearer"][0].as_str() {
+                None => "nobody",
+                Some("agent") => "agent",
+                Some(_) => "operator",
+            };
+            format!("{} {} {role}", operation.method, operation.path)
+        })
+        .collect();
+    let mut tried: Vec<_> = routes()
+        .iter()
+        .map(|route| {
+            let role = match route.role {
+                Role::Nobody => "nobody",
+                Role::Agent => "agent",
+                Role::Operator => "operator",
+            };
+            format!("{} {} {role}", route.method, route.path)
+        })
+        .collect();
+    described.sort();
+    tried.sort();
+    assert_eq!(tried, described);
 }

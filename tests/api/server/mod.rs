@@ -4,5 +4,7 @@ mod guards;
 mod hostile;
 mod info;
 mod logs;
+mod malformed;
 mod metrics;
+mod openapi;
 mod start;

@@ -8,7 +8,9 @@ use crate::support::TestServer;
 async fn a_new_session_has_a_fresh_workspace_and_a_token_of_its_own() {
     let server = TestServer::start();
     let body = json!({"session_id": "first", "labels": {"job": "42"}});
-    let made = server.agent().post("/v1/sessions", &body).await.expect(201);
+    let answer = server.agent().post("/v1/sessions", &body).await;
+    assert_eq!(answer.header("location"), "/v1/sessions/first");
+    let made = answer.expect(201);
 
     assert_eq!(made["session_id"], "first");
     assert_eq!(made["workspace"], server.root().join("first").to_str().unwrap());

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
-use super::FAILSAFE;
 use super::sse::Stream;
+use super::{FAILSAFE, contract};
 
 /// A client with one token, or none.
 #[derive(Clone)]
@@ -84,7 +84,7 @@ impl Client {
     }
 }
 
-/// An answer that was read whole.
+/// An answer that was read whole, and is what the interface's description says of it.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -94,9 +94,13 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) async fn of(request: RequestBuilder) -> Self {
-        let response = request.send().await.unwrap();
+        let (client, request) = request.build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = client.execute(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = response.bytes().await.unwrap().to_vec();
+        contract::hold(&method, &path, status.as_u16(), &headers, Some(&bytes));
         Self { status, headers, bytes }
     }
 

@@ -1,6 +1,7 @@
 //! What the tests stand on: a server of their own, clients, event streams, raw sockets.
 
 pub(crate) mod client;
+pub(crate) mod contract;
 pub(crate) mod exposition;
 pub(crate) mod raw;
 pub(crate) mod server;

@@ -35,6 +35,16 @@ impl RawConnection {
         self.0.write_all(bytes).await.is_ok()
     }
 
+    /// What the server says up to this.
+    pub(crate) async fn part(&mut self, end: &[u8]) -> String {
+        let mut bytes = Vec::new();
+        while !bytes.ends_with(end) {
+            let byte = within("a raw answer", self.0.read_u8()).await.unwrap();
+            bytes.push(byte);
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
     /// Everything that the server says until it closes.
     pub(crate) async fn answer(mut self) -> RawAnswer {
         let mut bytes = Vec::new();

@@ -3,7 +3,7 @@
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 
-use super::within;
+use super::{contract, within};
 
 /// One frame of a stream.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,7 +46,11 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) async fn open(request: RequestBuilder) -> Self {
-        let response = request.header("Accept", "text/event-stream").send().await.unwrap();
+        let (client, request) = request.header("Accept", "text/event-stream").build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = client.execute(request).await.unwrap();
+        contract::hold(&method, &path, response.status().as_u16(), response.headers(), None);
         let kind = response.headers().get("content-type").cloned();
         assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
         assert_eq!(kind.unwrap(), "text/event-stream");
@@ -58,7 +62,11 @@ impl Stream {
         loop {
             if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
                 let text = String::from_utf8(self.buffer.drain(..end + 2).collect()).unwrap();
-                return Some(Frame::parse(text.trim_end_matches('\n')));
+                let frame = Frame::parse(text.trim_end_matches('\n'));
+                if let (Some(_), Some(event)) = (frame.id, &frame.data) {
+                    contract::hold_event(event);
+                }
+                return Some(frame);
             }
             let chunk = within("an event stream", self.response.chunk()).await.unwrap();
             let Some(chunk) = chunk else {

@@ -12,15 +12,37 @@ use crate::http::params::QueryParams;
 use crate::session::Sessions;
 use crate::store::ApprovalFilter;
 
-#[derive(Default, Deserialize)]
+/// Which approvals.
+#[derive(Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(in crate::http) struct ApprovalsQuery {
+    /// Only of this status.
+    #[param(inline)]
     status: Option<ApprovalStatus>,
+    /// Only of this session; 404 where there is none.
     session_id: Option<String>,
+    /// The most items of the page.
+    #[param(minimum = 1, maximum = 1_000, default = 100)]
     limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
 }
 
+/// List approvals
+///
+/// What waits, or was decided, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/approvals",
+    operation_id = "listApprovals",
+    tag = "approvals",
+    params(ApprovalsQuery),
+    responses((status = OK, description = "A page", body = List<Approval>)),
+    security(("bearer" = ["operator"])),
+    extensions(("x-problems" = json!(["not_found"]))),
+)]
 pub(in crate::http) async fn list(
     State(sessions): State<Sessions>,
     Operator(_): Operator,

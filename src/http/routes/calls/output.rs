@@ -9,20 +9,54 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 
 use crate::http::auth::Caller;
 use crate::http::error::ApiError;
-use crate::http::params::{CallQuery, PathParams, QueryParams};
+use crate::http::params::{CallPath, PathParams, QueryParams, TurnQuery};
 use crate::session::{SessionError, Sessions};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
 
+/// Bytes as they are.
+enum RawBytes {}
+
+impl utoipa::PartialSchema for RawBytes {
+    fn schema() -> RefOr<Schema> {
+        let bytes = ObjectBuilder::new().schema_type(Type::String);
+        bytes.format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary))).into()
+    }
+}
+
+impl utoipa::ToSchema for RawBytes {}
+
+/// Get the full output of a call
+///
+/// What was kept beyond the bounds of the result, as bytes. One range (RFC 9110, section 14) may be asked for.
+#[utoipa::path(
+    get,
+    path = "/v1/sessions/{sid}/calls/{cid}/output",
+    operation_id = "getCallOutput",
+    tag = "calls",
+    params(CallPath, TurnQuery,
+        ("range" = Option<String>, Header, description = "`bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`")),
+    responses(
+        (status = OK, description = "The whole output", body = inline(RawBytes), content_type = "application/octet-stream",
+            headers(("accept-ranges" = String, description = "`bytes`"))),
+        (status = PARTIAL_CONTENT, description = "The range", body = inline(RawBytes),
+            content_type = "application/octet-stream", headers(
+            ("content-range" = String, description = "`bytes FIRST-LAST/SIZE`"))),
+    ),
+    security(("bearer" = ["agent"])),
+    extensions(("x-problems" = json!(["range_not_satisfiable"]))),
+)]
 pub(in crate::http) async fn output(
     State(sessions): State<Sessions>,
     Caller(principal): Caller,
-    PathParams((sid, cid)): PathParams<(String, String)>,
-    QueryParams(query): QueryParams<CallQuery>,
+    PathParams(CallPath { sid, cid }): PathParams<CallPath>,
+    QueryParams(query): QueryParams<TurnQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let path = sessions.artifact(&principal, &sid, &query.key(cid)?).await?;

@@ -10,6 +10,18 @@ use crate::http::paging::{List, ListQuery};
 use crate::http::params::QueryParams;
 use crate::session::Sessions;
 
+/// List grants
+///
+/// What people allowed for a session or always, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/grants",
+    operation_id = "listGrants",
+    tag = "grants",
+    params(ListQuery),
+    responses((status = OK, description = "A page", body = List<Grant>)),
+    security(("bearer" = ["operator"])),
+)]
 pub(in crate::http) async fn list(
     State(sessions): State<Sessions>,
     Operator(_): Operator,

@@ -9,6 +9,20 @@ use crate::http::state::ApiState;
 use crate::session::SessionError;
 use crate::telemetry::metrics::{Exposition, Sampled};
 
+/// Get the server's numbers
+///
+/// In the text format of Prometheus; OpenMetrics for who asks for `application/openmetrics-text`.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "getMetrics",
+    tag = "server",
+    responses((status = OK, description = "The numbers", content(
+        (String = "text/plain"),
+        (String = "application/openmetrics-text"),
+    ))),
+    security(()),
+)]
 pub(in crate::http) async fn metrics(
     State(state): State<ApiState>,
     headers: HeaderMap,

@@ -3,24 +3,48 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::config::{ConfigError, ReloadError, ReloadHandle};
 use crate::http::auth::Operator;
 use crate::http::error::ApiError;
 use crate::http::params::NoQuery;
 
+/// What came of a load.
+#[derive(Serialize, ToSchema)]
+pub(in crate::http) struct ReloadAnswer {
+    /// The revision in force.
+    revision: u64,
+    /// The keys that this load changed; none where the file says what was in force already.
+    changed: Vec<String>,
+    /// Keys that the file has changed, but that need a restart to take effect.
+    restart_needed: Vec<String>,
+}
+
+/// Load the config now
+///
+/// Answers once the file is in force, or with what is wrong with it: then the last good config stays.
+#[utoipa::path(
+    post,
+    path = "/v1/config/reload",
+    operation_id = "reloadConfig",
+    tag = "server",
+    responses((status = OK, description = "It is in force", body = ReloadAnswer)),
+    security(("bearer" = ["operator"])),
+    extensions(("x-problems" = json!(["config_invalid", "busy", "shutting_down"]))),
+)]
 pub(in crate::http) async fn reload(
     State(reloads): State<ReloadHandle>,
     Operator(_): Operator,
     NoQuery: NoQuery,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<ReloadAnswer>, ApiError> {
     let reloaded = reloads.reload().await.map_err(refused)?;
-    Ok(Json(json!({
-        "revision": reloaded.revision,
-        "changed": reloaded.keys,
-        "restart_needed": reloaded.restart_needed,
-    })))
+    Ok(Json(ReloadAnswer {
+        revision: reloaded.revision,
+        changed: reloaded.keys,
+        restart_needed: reloaded.restart_needed,
+    }))
 }
 
 fn refused(error: ReloadError) -> ApiError {

@@ -10,6 +10,18 @@ use crate::http::paging::{List, ListQuery};
 use crate::http::params::QueryParams;
 use crate::session::Sessions;
 
+/// List sessions
+///
+/// Those that the caller reaches, oldest first: an operator all, an agent its own.
+#[utoipa::path(
+    get,
+    path = "/v1/sessions",
+    operation_id = "listSessions",
+    tag = "sessions",
+    params(ListQuery),
+    responses((status = OK, description = "A page", body = List<Session>)),
+    security(("bearer" = ["agent"])),
+)]
 pub(in crate::http) async fn list(
     State(sessions): State<Sessions>,
     Caller(principal): Caller,
