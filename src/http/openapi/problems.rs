@@ -54,6 +54,11 @@ const CODES: &[Code] = &[
     code(414, "uri_too_long", "The request's target is too long."),
     code(415, "unsupported_media_type", "The body is not sent as `application/json`."),
     code(416, "range_not_satisfiable", "The range lies outside the output; `Content-Range` has its size."),
+    code(
+        422,
+        "config_invalid",
+        "The config file is wrong; `errors` says where, and the last good one stays.",
+    ),
     code(422, "not_offered", "The approval does not offer this scope or pattern."),
     code(422, "invalid_arguments", "The edited arguments do not fit the tool's schema."),
     code(422, "denied", "A rule denies what would run."),
