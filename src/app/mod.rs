@@ -69,9 +69,9 @@ impl StartError {
 }
 
 /// Runs the server until it is told to end.
-pub fn serve(options: ServeOptions) -> ExitCode {
+pub fn serve(options: &ServeOptions) -> ExitCode {
     let environment = environment();
-    let (loaded, overrides) = match load(&options, &environment) {
+    let (loaded, overrides) = match load(options, &environment) {
         Ok(loaded) => loaded,
         Err(error) => return refuse(&error),
     };
@@ -139,9 +139,7 @@ async fn run(
     sessions.recover().await.map_err(|error| {
         StartError::from_display("the calls of the run before could not be taken up", error)
     })?;
-    let listening = Listening::bind(address)
-        .await
-        .map_err(|error| StartError::from_display(&format!("cannot listen on {address}"), error))?;
+    let listening = listen(address).await?;
     own_listener.set(listening.address);
     // Whoever reads the greeting may end the server, or ask for a reload, from then on.
     let (signals, hangup) = (EndSignals::catch()?, catch(SignalKind::hangup())?);
@@ -163,13 +161,7 @@ async fn run(
     greeting::print(listening.address, &places, &made, &floor);
     let (address, version) = (listening.address, env!("CARGO_PKG_VERSION"));
     tracing::info!(%address, version, "listening");
-    let facts = Arc::new(Facts {
-        floor,
-        own_hosts: own_hosts(listening.address.ip()),
-        closing: CancellationToken::new(),
-        streams: bounds.streams,
-        requests: bounds.requests,
-    });
+    let facts = Arc::new(facts(floor, address.ip(), &bounds));
     let state = ApiState {
         sessions: sessions.clone(),
         store,
@@ -194,6 +186,21 @@ async fn run(
     }
     closing.close().await;
     Ok(())
+}
+
+async fn listen(address: SocketAddr) -> Result<Listening, StartError> {
+    let bound = Listening::bind(address).await;
+    bound.map_err(|error| StartError::from_display(&format!("cannot listen on {address}"), error))
+}
+
+fn facts(floor: FloorStatus, ip: IpAddr, bounds: &Bounds) -> Facts {
+    Facts {
+        floor,
+        own_hosts: own_hosts(ip),
+        closing: CancellationToken::new(),
+        streams: bounds.streams.clone(),
+        requests: bounds.requests.clone(),
+    }
 }
 
 /// Ends everything in order, once nothing new is taken.

@@ -35,7 +35,7 @@ tokens/agent and tokens/operator in the data directory.";
 
 /// Serves until the process is told to end.
 pub(super) fn run(args: ServeArgs) -> ExitCode {
-    app::serve(ServeOptions {
+    app::serve(&ServeOptions {
         listen: args.listen,
         data_dir: args.data_dir,
         workspace_roots: args.workspace_root,

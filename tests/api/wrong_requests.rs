@@ -115,8 +115,10 @@ fn routes() -> Vec<Route> {
         delete("/v1/grants/{gid}", Operator),
         get("/v1/info", Agent, &[]),
         get("/v1/config", Operator, &[]),
+        Route { method: Method::POST, path: "/v1/config/reload", role: Operator, query: &[], body: None },
         get("/healthz", Nobody, &[]),
         get("/readyz", Nobody, &[]),
+        get("/metrics", Nobody, &[]),
         get("/openapi.json", Nobody, &[]),
     ]
 }

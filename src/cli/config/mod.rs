@@ -27,6 +27,14 @@ Examples:
 
 A server that runs takes a changed file by itself; POST /v1/config/reload says what came of it.";
 
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  toolgate config schema > schema.json    name it as \"$schema\" in the config: editors then help";
+
+const REFERENCE_EXAMPLES: &str = "\
+Examples:
+  toolgate config reference               type, default, bounds and variable of each key";
+
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
     /// Say all that is wrong with a config file; 0 where nothing is, else 1
@@ -34,8 +42,10 @@ enum ConfigCommand {
     /// Print the config that a server would start with, without secrets
     Show(show::ShowArgs),
     /// Print the JSON Schema of the config
+    #[command(after_help = SCHEMA_EXAMPLES)]
     Schema,
     /// Print a table of every key, in Markdown
+    #[command(after_help = REFERENCE_EXAMPLES)]
     Reference,
 }
 

@@ -112,7 +112,8 @@ pub(crate) fn hold(method: &Method, path: &str, status: u16, headers: &HeaderMap
     };
     let media = media.unwrap_or_else(|| panic!("{what}: no content-type"));
     // Parameters, such as the version of a format, are not described (OpenAPI 3.1, Media Types).
-    let media = if media.starts_with("text/plain;") { "text/plain" } else { media };
+    let essence = media.split(';').next().unwrap_or(media);
+    let media = if content.get(media).is_some() { media } else { essence };
     let described = content.get(media).unwrap_or_else(|| panic!("{what}: {media} is not described"));
     if media.ends_with("json") && body.is_some() {
         let key = format!("{} {} {status} {media}", operation.method, operation.path);
