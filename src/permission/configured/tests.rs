@@ -44,6 +44,8 @@ struct Given<'a> {
     always_ask: &'a [&'a str],
     workdir: Option<&'a str>,
     bypass: bool,
+    /// What is in force meanwhile; none where the call carries no revision of its own.
+    meanwhile: Option<&'a str>,
 }
 
 impl Given<'_> {
@@ -56,10 +58,21 @@ impl Given<'_> {
             ..PermissionsConfig::default()
         };
         let policy = compile(&permissions, &OwnPlaces::default(), &["Bash", "Read", "Edit"]).unwrap();
-        let in_force = Arc::new(InForce::new(Revision::of(Config::default(), policy)));
-        let checker = PolicyChecker::new(in_force, None, None, true);
+        let revision = Arc::new(Revision::of(Config::default(), policy));
         let workspace = Arc::new(Workspace::open(&disk.root).unwrap());
-        let scope = Scope::standalone(Arc::clone(&workspace), "c");
+        let mut scope = Scope::standalone(Arc::clone(&workspace), "c");
+        let nothing = compile(&PermissionsConfig::default(), &OwnPlaces::default(), &[]).unwrap();
+        let in_force = InForce::new(Revision::of(Config::default(), nothing));
+        match self.meanwhile {
+            None => in_force.replace(revision),
+            Some(rule) => {
+                let other = PermissionsConfig { deny: texts(&[rule]), ..PermissionsConfig::default() };
+                let other = compile(&other, &OwnPlaces::default(), &["Bash"]).unwrap();
+                in_force.replace(Arc::new(Revision::of(Config::default(), other)));
+                scope.revision = Some(revision);
+            }
+        }
+        let checker = PolicyChecker::new(Arc::new(in_force), None, None, true);
         let call = ResolvedCall {
             tool_call_id: "c".to_owned(),
             tool_name: "Bash".to_owned(),
@@ -222,6 +235,16 @@ async fn what_descends_is_asked_about_where_it_may_meet_what_is_denied() {
     given.is(&disk, "cp -r sub lock", "forced").await;
     given.is(&disk, "cp -r lock sub", "forced").await;
     given.is(&disk, "cp ok.txt sub", "allow").await;
+}
+
+#[tokio::test]
+async fn a_call_is_judged_by_the_revision_that_it_carries() {
+    let disk = disk();
+    let given = Given { allow: &["Bash(make *)"], meanwhile: Some("Bash(make *)"), ..Given::default() };
+    given.is(&disk, "make all", "allow").await;
+    Given { meanwhile: Some("Bash(make *)"), ..Given::default() }.is(&disk, "make all", "ask").await;
+    let given = Given { always_ask: &["Bash(make *)"], meanwhile: Some("Bash(make *)"), ..Given::default() };
+    given.is(&disk, "make all", "forced").await;
 }
 
 #[tokio::test]
