@@ -98,6 +98,7 @@ pub(super) fn respond(
         in_force: state.in_force.follow(),
         closing: state.facts.closing.clone(),
         greeted: false,
+        caught_up: false,
         over: false,
         span: tracing::Span::current(),
         _place: place,
@@ -125,6 +126,8 @@ struct Follower {
     in_force: watch::Receiver<ConfigStatus>,
     closing: CancellationToken,
     greeted: bool,
+    /// Whether all that was there has been read once.
+    caught_up: bool,
     over: bool,
     /// Of the request that the stream answers.
     span: tracing::Span,
@@ -162,9 +165,13 @@ impl Follower {
             if page.latest > self.query.after {
                 continue;
             }
-            if self.has_ended().await {
+            // A stream of everything gets the session's end as an event: it has to be looked for only where
+            // that lies before the beginning, or is filtered out.
+            let may_miss_the_end = !self.query.types.is_empty() || self.query.call.is_some();
+            if (may_miss_the_end || !self.caught_up) && self.has_ended().await {
                 return None;
             }
+            self.caught_up = true;
             let heartbeat = Duration::from_millis(revision.config.events.heartbeat_ms);
             tokio::select! {
                 () = self.closing.cancelled() => return None,

@@ -6,11 +6,11 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use crossterm::event::Event;
-use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
+use tokio_stream::StreamExt as _;
 
 use crate::cli::client::Client;
 use crate::cli::decision::sentence;
