@@ -19,7 +19,7 @@ pub struct ApiState {
     pub sessions: Sessions,
     /// The log that streams read.
     pub store: Arc<dyn Store>,
-    /// Config, rules and tokens in force; a request takes one [`super::snapshot`] of it.
+    /// Config, rules and tokens in force; a request takes one snapshot of it.
     pub in_force: Arc<InForce>,
     /// Asks for a reload of the config.
     pub reloads: ReloadHandle,
