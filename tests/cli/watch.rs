@@ -2,7 +2,7 @@
 
 use rustix::process::{Signal, kill_process};
 
-use crate::support::{Pty, TestServer};
+use crate::support::{Pty, TestServer, bare};
 
 fn watch(server: &TestServer, words: &[&str]) -> Pty {
     Pty::start(&server.on_terminal(&[&["watch"], words].concat()), 100, 32)
@@ -114,6 +114,40 @@ fn every_way_of_ending_gives_the_terminal_back() {
         let screen = &pty.screen;
         assert!(as_it_was && screen.cursor && !screen.alternate, "{signal:?}: {screen:#?}");
     }
+}
+
+/// Runs a program on a terminal, closes that from the other side, and waits for the program's end.
+const CLOSED_TERMINAL: &str = r#"
+import fcntl, os, pty, signal, struct, sys, termios
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 100, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+step = "it never was connected"
+def gives_up(*_):
+    os.kill(child, signal.SIGKILL)
+    sys.exit(step)
+signal.signal(signal.SIGALRM, gives_up)
+signal.alarm(30)
+seen = b""
+while b"connected" not in seen:
+    seen += os.read(terminal, 65536)
+os.close(terminal)
+step = "it goes on without a terminal"
+os.waitpid(child, 0)
+"#;
+
+#[test]
+fn a_terminal_that_is_closed_ends_it() {
+    let server = TestServer::start();
+    let watch = server.on_terminal(&["watch"]);
+    let mut python = bare(server.home(), "python3");
+    python
+        .envs(watch.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("TERM", "xterm-256color");
+    python.args(["-c", CLOSED_TERMINAL]).arg(watch.get_program()).args(watch.get_args());
+    let output = python.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

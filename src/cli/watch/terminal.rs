@@ -4,7 +4,7 @@ use std::io::{self, Stdout, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event};
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
@@ -15,6 +15,8 @@ use tokio::sync::mpsc;
 
 /// How often the reader of keys looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long leaving waits for the reader of keys.
+const READER_GRACE: Duration = Duration::from_millis(500);
 /// Keys that may wait to be taken; the reader waits at more, and the terminal keeps them.
 const KEYS: usize = 64;
 
@@ -76,8 +78,10 @@ impl Drop for Screen {
         self.stop.store(true, Ordering::Relaxed);
         // A reader that waits for room would wait for ever.
         self.events.close();
-        if let Some(reader) = self.reader.take() {
-            let _ = reader.join();
+        // One that reads a terminal which has gone away may never come back: it ends with the program.
+        let until = Instant::now() + READER_GRACE;
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < until {
+            std::thread::sleep(LOOK / 10);
         }
         give_back();
     }
