@@ -179,6 +179,7 @@ fn launch(folder: &TempDir) -> (Child, SocketAddr) {
         .arg(folder.path().join("work"))
         .arg("--config")
         .arg(folder.path().join("config.json"))
+        .env("RUST_LOG", "warn")
         .stdout(Stdio::piped())
         .spawn()
         .expect("the server starts");
