@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::arguments::read_arguments;
 use super::blocking;
+use super::judged;
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::{ToolError, ToolResult};
@@ -77,10 +78,9 @@ impl Tool for FileInfo {
     async fn invoke(&self, call: PermittedCall, ctx: ToolCtx) -> Result<ToolOutcome, ToolError> {
         let Arguments { path } = read_arguments(call.arguments())?;
         let scope = Arc::clone(ctx.require_scope()?);
-        let no_place = || ToolError::Internal("the call has no judged place".to_owned());
-        let located = call.located().next().ok_or_else(no_place)?.clone();
-        let workspace = Arc::clone(call.workspace().ok_or_else(no_place)?);
-        let directory = call.directory().ok_or_else(no_place)?.to_path_buf();
+        let (located, workspace) = judged::place(&call)?;
+        let no_directory = || ToolError::Internal("the call has no judged directory".to_owned());
+        let directory = call.directory().ok_or_else(no_directory)?.to_path_buf();
         let hidden = call.hidden();
         let result = blocking::run(&scope.cancel.clone(), INFO_TIME, move |patience| {
             let shown = visible::one_line(&path);

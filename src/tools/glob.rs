@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::arguments::read_arguments;
 use super::blocking::{self, Patience, failure, given_up};
+use super::judged;
 use super::search::{SearchError, Skipped, Walk, shown_path};
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
 use crate::domain::outcome::ToolOutcome;
@@ -94,9 +95,7 @@ impl Tool for Glob {
     async fn invoke(&self, call: PermittedCall, ctx: ToolCtx) -> Result<ToolOutcome, ToolError> {
         let arguments: Arguments = read_arguments(call.arguments())?;
         let scope = Arc::clone(ctx.require_scope()?);
-        let no_place = || ToolError::Internal("the call has no judged place".to_owned());
-        let top = call.located().next().ok_or_else(no_place)?.clone();
-        let workspace = Arc::clone(call.workspace().ok_or_else(no_place)?);
+        let (top, workspace) = judged::place(&call)?;
         let directory = call.directory().unwrap_or(workspace.root()).to_path_buf();
         let hidden = call.hidden();
         let matcher = matcher(&arguments.pattern, &top)?;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::arguments::read_arguments;
 use super::blocking::{self, Patience, failure, given_up};
+use super::judged;
 use super::search::{FileSearch, Found, Mode, Pattern, SearchError, Skipped, Walk, counted, shown_path};
 use super::suggest::missing_file;
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
@@ -153,9 +154,7 @@ impl Tool for Grep {
     async fn invoke(&self, call: PermittedCall, ctx: ToolCtx) -> Result<ToolOutcome, ToolError> {
         let arguments: Arguments = read_arguments(call.arguments())?;
         let scope = Arc::clone(ctx.require_scope()?);
-        let no_place = || ToolError::Internal("the call has no judged place".to_owned());
-        let top = call.located().next().ok_or_else(no_place)?.clone();
-        let workspace = Arc::clone(call.workspace().ok_or_else(no_place)?);
+        let (top, workspace) = judged::place(&call)?;
         let directory = call.directory().unwrap_or(workspace.root()).to_path_buf();
         let job = Job {
             files: arguments.search()?,

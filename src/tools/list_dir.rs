@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::arguments::read_arguments;
 use super::blocking::{self, given_up};
+use super::judged;
 use super::search::SearchError;
 use super::suggest::missing_file;
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
@@ -93,9 +94,7 @@ impl Tool for ListDir {
     async fn invoke(&self, call: PermittedCall, ctx: ToolCtx) -> Result<ToolOutcome, ToolError> {
         let arguments: Arguments = read_arguments(call.arguments())?;
         let scope = Arc::clone(ctx.require_scope()?);
-        let no_place = || ToolError::Internal("the call has no judged place".to_owned());
-        let top = call.located().next().ok_or_else(no_place)?.clone();
-        let workspace = Arc::clone(call.workspace().ok_or_else(no_place)?);
+        let (top, workspace) = judged::place(&call)?;
         let hidden = call.hidden();
         let depth = arguments.depth.unwrap_or(DEPTH_DEFAULT).clamp(1, DEPTH_MAX);
         let shown = visible::one_line(arguments.path.as_deref().unwrap_or("."));

@@ -13,6 +13,7 @@ mod glob;
 mod grep;
 mod guide;
 mod http_request;
+mod judged;
 mod list_dir;
 mod net;
 mod picture;

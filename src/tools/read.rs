@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::read_arguments;
 use super::blocking::{self, GivenUp, Patience, failure, given_up};
+use super::judged;
 use super::picture;
 use super::search::bytes_said;
 use super::suggest::missing_file;
@@ -100,9 +101,7 @@ impl Tool for Read {
         let arguments: Arguments = read_arguments(call.arguments())?;
         let range = Range::of(&arguments)?;
         let scope = Arc::clone(ctx.require_scope()?);
-        let no_place = || ToolError::Internal("the call has no judged place".to_owned());
-        let located = call.located().next().ok_or_else(no_place)?.clone();
-        let workspace = Arc::clone(call.workspace().ok_or_else(no_place)?);
+        let (located, workspace) = judged::place(&call)?;
         let (shown, hidden) = (visible::one_line(&arguments.file_path), call.hidden());
         let cancel = scope.cancel.clone();
         // A small file that is in memory is read here: the way to another thread would cost more.

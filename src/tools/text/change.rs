@@ -13,6 +13,7 @@ use crate::domain::visible;
 use crate::permission::{Hidden, PermittedCall, Preview, Scope};
 use crate::tools::ToolCtx;
 use crate::tools::blocking::{self, failure, given_up};
+use crate::tools::judged;
 use crate::workspace::{ContentHash, Expected, Located, TextFile, Workspace, WorkspaceError};
 
 /// The largest file, in bytes, that is changed: it is loaded whole.
@@ -75,9 +76,7 @@ pub(in crate::tools) async fn change_file(
     plan: impl FnOnce(&Original) -> Result<Change, ToolError> + Send + 'static,
 ) -> Result<ToolOutcome, ToolError> {
     let scope = Arc::clone(ctx.require_scope()?);
-    let no_place = || ToolError::Internal("the call has no judged place".to_owned());
-    let located = call.located().next().ok_or_else(no_place)?.clone();
-    let workspace = Arc::clone(call.workspace().ok_or_else(no_place)?);
+    let (located, workspace) = judged::place(call)?;
     let approved = call.approved_content(&located.real);
     let (hidden, shown) = (call.hidden(), visible::one_line(file_path));
     let lock = tokio::select! {
