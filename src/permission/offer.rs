@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::command::{self, ProgramKind};
+use super::commands::kind::{self as command, ProgramKind};
 use super::host::{Host, HostPattern};
 use super::path_pattern;
 use super::rule::{Rule, Spec, ToolPattern};

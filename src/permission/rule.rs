@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::command;
 use super::command_pattern::CommandPattern;
+use super::commands::kind as command;
 use super::host::HostPattern;
 use super::path_pattern::PathPattern;
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::command;
 use super::command_pattern::{CommandPattern, CommandSet};
+use super::commands::{kind as command, read_only as known};
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
 use super::shell::{CommandAnalysis, WordPath};
@@ -283,8 +283,7 @@ fn rule_allows_command(rule: &Rule, command: &CommandAnalysis, confined: bool, h
     let (Spec::Command(pattern), Some(simple)) = (&rule.spec, command.understood()) else { return false };
     let Some(coverage) = pattern.allows(&simple.words, command.text()) else { return false };
     // What descends would read what a rule hides: only the command that a rule names whole may.
-    let descends =
-        simple.known.as_ref().is_none_or(|k| k.recursive) && super::known::is_listed(&simple.words[0]);
+    let descends = simple.known.as_ref().is_none_or(|k| k.recursive) && known::is_listed(&simple.words[0]);
     command::may_allow(&simple.words, &coverage, confined) && (coverage.exact || !hides || !descends)
 }
 

@@ -4,7 +4,7 @@
 //! everything that could end a command. Where a carrier such as `env` or `xargs` could run its arguments, any
 //! word may start a command; so carriers need no list here.
 
-use super::command;
+use super::commands::kind as command;
 
 /// Words that may be run together, or the target of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use super::known::{self, KnownUse, Operand};
+use super::commands::read_only::{self as known, KnownUse, Operand};
+use super::commands::{descent, kind as command};
 use super::scan::{self, Role, Segment};
 use super::subject::Place;
-use super::{breaker, command, descent, literal};
+use super::{breaker, literal};
 use crate::domain::visible;
 
 /// Words that are counted from every directory that a command goes to; further ones only from the first.

@@ -129,6 +129,20 @@ pub(super) const RUNS_NEXT: &[(&str, &str)] = &[
     ("rustup", "run"),
 ];
 
+/// Programs beyond those of `INERT` that run none of their arguments.
+pub(super) const RUN_NO_ARGUMENT: &[&str] = &[
+    ": exit return shift break continue dirs pushd popd jobs fg bg kill times type umask ulimit disown suspend logout",
+    "caller help jq yq tee dd truncate chown chgrp sha256sum sha1sum sha512sum md5sum cksum gzip gunzip zcat bzip2",
+    "bunzip2 xz unxz zstd unzip zip zipinfo tar curl wget ps top pgrep pkill killall free uptime hostname lsof ss",
+    "netstat ip ping dig host nslookup systemctl journalctl apt apt-get apt-cache dpkg dpkg-query mktemp seq shuf",
+    "paste join comm column fold fmt expand unexpand tsort yes printenv groups who w last getent nm objdump",
+    "readelf strings base64 base32 openssl gpg xxd hexdump od patch shellcheck tree rsync split install sort rg",
+    "csplit sync stty tty clear tput locale localedef iconv dos2unix unix2dos file ar ranlib strip size c++filt",
+    "addr2line mkfifo mknod link unlink shred pandoc envsubst gettext ldconfig lscpu lsblk mount umount zgrep egrep",
+    "fgrep rgrep ack ag bat batcat fzf delta cloc tokei scc exa eza lsd rename nl vdir dir logger",
+    "python-config pkg-config pkgconf nproc arch",
+];
+
 /// Directories whose programs count by their name.
 pub(super) const SYSTEM_DIRECTORIES: &[&str] = &["/bin /usr/bin /usr/local/bin /sbin /usr/sbin"];
 

@@ -1,7 +1,7 @@
 //! Which commands read what lies beneath the directories that they are given.
 
+use super::super::scan::{Role, Segment};
 use super::programs::has;
-use super::scan::{Role, Segment};
 
 /// Programs that descend, the working directory's when they are given none.
 const ALWAYS: &[&str] = &["rg find fd fdfind tree ag ack du rgrep"];
@@ -25,7 +25,7 @@ const STAY: &[&str] = &[
 const STAY_GIT: &[&str] = &["add commit status branch tag switch push pull fetch init remote config"];
 
 /// Whether the segment may run a program that descends, with what makes it do so.
-pub(super) fn descends(segment: &Segment) -> bool {
+pub(in crate::permission) fn descends(segment: &Segment) -> bool {
     if segment.role() != Role::Runs {
         return false;
     }
@@ -60,7 +60,7 @@ fn makes_descend(word: &str, flags: &[&str]) -> bool {
 }
 
 /// Whether the segment's program leaves what lies beneath a directory alone.
-pub(super) fn stays(segment: &Segment) -> bool {
+pub(in crate::permission) fn stays(segment: &Segment) -> bool {
     let mut words = segment.words();
     match words.next() {
         Some("git") => words.next().is_some_and(|sub| has(STAY_GIT, sub)),
@@ -72,7 +72,7 @@ pub(super) fn stays(segment: &Segment) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scan::scan;
+    use super::super::super::scan::scan;
     use super::*;
 
     #[test]

@@ -6,7 +6,7 @@
 //! symlinks while it descends (`diff` of two directories does), or never ends (`tail -f`); git, whose hooks, filters and pager are programs of
 //! the workspace; `cargo --version` and its like, since a rustup proxy obeys `rust-toolchain.toml`.
 
-use super::subject::Access;
+use crate::permission::subject::Access;
 
 /// What is known about one command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,12 +1,12 @@
 //! What kind of program a command starts, and what a rule with a star may therefore allow.
 
-use super::command_pattern::Coverage;
-use super::known;
+use super::super::command_pattern::Coverage;
 use super::programs::{self, has, row};
+use super::read_only as known;
 
 /// What a program does with what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProgramKind {
+pub(crate) enum ProgramKind {
     /// Of the table of known commands: harmless when all that it is given is.
     Listed,
     /// Runs, evaluates or sources what its arguments say, or changes what later words mean.
@@ -20,14 +20,14 @@ pub enum ProgramKind {
 }
 
 /// The name without directory and version: `/usr/bin/python3.11` is `python`.
-fn base_name(program: &str) -> &str {
+pub(super) fn base_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     if bare.is_empty() || has(programs::CARRIERS, name) { name } else { bare }
 }
 
 /// What kind of program a command's first word starts.
-pub fn kind(program: &str) -> ProgramKind {
+pub(crate) fn kind(program: &str) -> ProgramKind {
     let name = base_name(program);
     if has(programs::CARRIERS, name) {
         ProgramKind::Carrier
@@ -42,7 +42,7 @@ pub fn kind(program: &str) -> ProgramKind {
     }
 }
 
-fn is_system(program: &str) -> bool {
+pub(super) fn is_system(program: &str) -> bool {
     program.rsplit_once('/').is_none_or(|(directory, _)| has(programs::SYSTEM_DIRECTORIES, directory))
 }
 
@@ -208,7 +208,7 @@ fn git_is_plain(words: &[String], coverage: &Coverage) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::command_pattern::CommandPattern;
+    use super::super::super::command_pattern::CommandPattern;
     use super::*;
 
     fn allows(pattern: &str, command: &str, confined: bool) -> bool {

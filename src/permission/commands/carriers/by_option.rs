@@ -1,0 +1,125 @@
+//! Programs that run the value of one of their options, whatever else they do.
+
+use super::Carried;
+
+struct Row {
+    names: &'static str,
+    /// Long options, without their dashes; one that is shortened counts as well.
+    long: &'static str,
+    /// Letters of short options.
+    short: &'static str,
+}
+
+const TABLE: &[Row] = &[
+    // tar 1.34 manual, 3.4.2: `--checkpoint-action=exec=…`; `-I`, `-F`.
+    Row {
+        names: "tar bsdtar gtar",
+        long: "to-command checkpoint-action use-compress-program info-script new-volume-script rsh-command rmt-command",
+        short: "IF",
+    },
+    // rsync(1) 3.2, scp(1).
+    Row { names: "rsync", long: "rsh rsync-path", short: "e" },
+    // coreutils 9.1: 7.1 sort, 11.2 install, 5.4 split.
+    Row { names: "sort", long: "compress-program", short: "" },
+    Row { names: "install", long: "strip-program", short: "" },
+    Row { names: "split", long: "filter", short: "" },
+    // ripgrep 14, rg(1).
+    Row { names: "rg", long: "pre hostname-bin", short: "" },
+    // zip(1) 3.0.
+    Row { names: "zip", long: "unzip-command", short: "T" },
+    // curl(1): a file of options; wget(1): commands of its own start-up file, and a program that asks.
+    Row { names: "curl", long: "config", short: "K" },
+    Row { names: "wget", long: "execute config use-askpass", short: "e" },
+    // GNU make 4.3 manual, 9.8: another makefile, or text of one.
+    Row { names: "make gmake", long: "file makefile eval include-dir directory", short: "fCIE" },
+    Row { names: "just", long: "justfile shell command", short: "fc" },
+    // The Cargo book, `--config`; cargo-watch(1).
+    Row { names: "cargo", long: "config shell exec", short: "s" },
+    // npm-exec(1), npm config.
+    Row { names: "npm npx pnpm yarn", long: "call script-shell node-options shell-mode", short: "c" },
+    // nix-shell(1), nix3-run(1).
+    Row { names: "nix-shell", long: "run command", short: "" },
+    // cmake(1), ctest(1).
+    Row { names: "ctest", long: "script", short: "S" },
+    // GCC 12 manual, 3.2; `go help build`, `go help vet`.
+    Row { names: "gcc g++ cc c++ clang clang++", long: "", short: "" },
+    // pandoc(1), apt-get(8): settings of apt name hooks.
+    Row { names: "pandoc", long: "filter lua-filter defaults pdf-engine", short: "FLd" },
+    Row { names: "apt apt-get aptitude", long: "option config-file", short: "oc" },
+    // docker(1).
+    Row { names: "docker podman", long: "entrypoint health-cmd", short: "" },
+    // patch(1) hands scripts of ed to ed.
+    Row { names: "patch", long: "ed", short: "e" },
+    // xxd, tee and their like have none.
+];
+
+/// Options with one dash in front of a whole name.
+const ONE_DASH: &[(&str, &str)] = &[
+    ("go", "exec toolexec vettool overlay modfile"),
+    ("gcc", "wrapper fplugin specs B"),
+    ("g++", "wrapper fplugin specs B"),
+    ("cc", "wrapper fplugin specs B"),
+    ("c++", "wrapper fplugin specs B"),
+    ("clang", "wrapper fplugin Xclang load B"),
+    ("clang++", "wrapper fplugin Xclang load B"),
+];
+
+/// Adds what options of the program run.
+pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
+    if let Some((_, names)) = ONE_DASH.iter().find(|(program, _)| *program == name) {
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let option = word.trim_start_matches('-');
+            let (option, value) = option.split_once('=').map_or((option, None), |(o, v)| (o, Some(v)));
+            if word.starts_with('-')
+                && names.split(' ').any(|n| option == n || (n == "B" && option.starts_with('B')))
+            {
+                runs(value, words.get(at + 1), out);
+            }
+        }
+    }
+    let Some(row) = TABLE.iter().find(|row| row.names.split(' ').any(|n| n == name)) else { return };
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let next = words.get(at + 1);
+        if let Some(long) = word.strip_prefix("--") {
+            let (option, value) = long.split_once('=').map_or((long, None), |(o, v)| (o, Some(v)));
+            let shortened = |known: &str| option.len() > 1 && known.starts_with(option);
+            if row.long.split_ascii_whitespace().any(shortened) {
+                runs(value, next, out);
+            }
+        } else if let Some(cluster) = word.strip_prefix('-').or_else(|| bare_cluster(name, at, word)) {
+            if let Some((_, attached)) = cluster.split_once(|c| row.short.contains(c)) {
+                runs(Some(attached).filter(|a| !a.is_empty()), next, out);
+                // In a cluster the value may be the next word all the same.
+                if let Some(text) = next {
+                    out.script(text.as_str());
+                }
+            }
+        } else if name.ends_with("make") && word.contains('=') {
+            variable_of_make(word, out);
+        }
+    }
+}
+
+/// `tar cIf prog …`: its first word is options even without a dash.
+fn bare_cluster<'w>(name: &str, at: usize, word: &'w str) -> Option<&'w str> {
+    (name.ends_with("tar") && at == 1).then_some(word)
+}
+
+fn runs(value: Option<&str>, next: Option<&String>, out: &mut Carried) {
+    out.untold = true;
+    if let Some(text) = value.or(next.map(String::as_str)) {
+        // `--checkpoint-action=exec=command`, `-wrapper program,arguments`.
+        out.script(text.strip_prefix("exec=").unwrap_or(text).replace(',', " "));
+    }
+}
+
+/// A variable of make is code as soon as it holds more than a word (GNU make 4.3 manual, 8.6 to 8.13), and a
+/// program where it is the shell.
+fn variable_of_make(word: &str, out: &mut Carried) {
+    let (name, value) = word.split_once('=').unwrap_or((word, ""));
+    let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_./,:+-".contains(c));
+    if !plain || name.contains("SHELL") || name.contains("FLAGS") {
+        out.untold = true;
+        out.script(value);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a command runs besides its own program: argument words, shell text, and what its words do not tell.
+//!
+//! For deny and ask, so in doubt it is too much: an option that is not known makes every later word the possible
+//! start of a command.
+
+mod builtins;
+mod by_option;
+mod from_input;
+mod git;
+mod interpreters;
+mod options;
+mod remote;
+mod sed;
+mod shells;
+mod subcommands;
+mod table;
+mod transparent;
+mod variables;
+
+pub(crate) use transparent::transparent;
+pub(crate) use variables::is_harmless_variable;
+
+use super::{kind, programs, read_only};
+
+/// Words that are kept of a guessed command; what is beyond them is left open. Keeps guesses linear in the text.
+const MAX_GUESSED_WORDS: usize = 32;
+
+/// What a command runs besides its own program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Carried {
+    /// Argument words that it runs as a program.
+    pub commands: Vec<CarriedCommand>,
+    /// Shell text that it evaluates.
+    pub scripts: Vec<String>,
+    /// It runs something, or makes later words mean something, that its words do not tell.
+    pub untold: bool,
+    /// The commands are every place where one might begin, and what each of them carries is in here too: hold
+    /// them against rules, but ask no further of them (that would take exponential time).
+    pub guessed: bool,
+}
+
+/// Words that are run as a program, its name first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CarriedCommand {
+    pub words: Vec<String>,
+    /// Words follow, or stand in place of some, that the text does not tell.
+    pub open: bool,
+}
+
+/// What the command (the words that the program gets, its name first, all literal) runs besides its own program.
+/// It speaks of one level: ask again of the commands that come back, unless they are guessed. Each of those is
+/// shorter than what was asked about. Linear in the length of the words.
+pub(crate) fn carried(words: &[String]) -> Carried {
+    let mut out = Carried::default();
+    if look(words, &mut out) == Told::Anything {
+        out.guess_anew(words.get(1..).unwrap_or_default());
+    }
+    out
+}
+
+/// Whether a program's arguments were understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// All that it carries was added.
+    All,
+    /// Any argument may be the start of a command.
+    Anything,
+}
+
+/// Adds what the command carries, but for guesses.
+fn look(words: &[String], out: &mut Carried) -> Told {
+    let Some(program) = words.first() else { return Told::All };
+    let name = file_name(program);
+    for name in [name, kind::base_name(name)] {
+        let told = builtins::look(name, words, out)
+            .or_else(|| shells::look(name, words, out))
+            .or_else(|| from_input::look(name, words, out))
+            .or_else(|| remote::look(name, words, out))
+            .or_else(|| interpreters::look(name, words, out))
+            .or_else(|| git::look(name, words, out))
+            .or_else(|| table::look(name, words, out))
+            .or_else(|| subcommands::look(name, words, out));
+        if let Some(told) = told {
+            if told == Told::Anything {
+                out.untold = true;
+            }
+            return told;
+        }
+    }
+    by_option::look(name, words, out);
+    // Of a file of the workspace nothing is known, whatever its name is.
+    let is_system = kind::is_system(program);
+    let keeps_to_itself = programs::has(programs::RUN_NO_ARGUMENT, name)
+        || programs::has(programs::INERT, name)
+        || read_only::is_listed(name)
+        || programs::has(programs::RUNS_WORKSPACE, kind::base_name(name));
+    if is_system && keeps_to_itself { Told::All } else { Told::Anything }
+}
+
+impl Carried {
+    /// Adds a command; no words are none.
+    fn command(&mut self, words: &[String]) {
+        self.add(words, false);
+    }
+
+    /// Adds a command that more words follow than the text tells.
+    fn open(&mut self, words: &[String]) {
+        self.add(words, true);
+        // What runs its arguments gets some that are not told.
+        let program = words.first().map(|word| file_name(word));
+        self.untold |= program.is_some_and(runs_arguments);
+    }
+
+    fn add(&mut self, words: &[String], open: bool) {
+        if !words.is_empty() {
+            self.commands.push(CarriedCommand { words: words.to_vec(), open });
+        }
+    }
+
+    /// Adds shell text; blank text is none.
+    fn script(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !text.trim().is_empty() {
+            self.scripts.push(text);
+        }
+    }
+
+    /// Adds what quotes in the code of another language hold: it may be handed to a shell there.
+    fn code(&mut self, text: &str) {
+        self.untold = true;
+        for quote in ['\'', '"', '`'] {
+            for part in text.split(quote).skip(1).step_by(2) {
+                self.script(part);
+            }
+        }
+    }
+
+    /// Adds every command that may begin at one of these words, with what it carries. Within a guess there is
+    /// nothing to add: these words are among those looked at.
+    fn guess(&mut self, words: &[String]) {
+        if !self.guessed {
+            self.guess_anew(words);
+        }
+    }
+
+    fn guess_anew(&mut self, words: &[String]) {
+        self.guessed = true;
+        for at in 0..words.len() {
+            let end = words.len().min(at + MAX_GUESSED_WORDS);
+            let begun = &words[at..end];
+            self.commands.push(CarriedCommand { words: begun.to_vec(), open: true });
+            if begun[0].contains(|c: char| c.is_whitespace() || ";|&<>()$`".contains(c)) {
+                self.script(begun[0].as_str());
+            }
+            if runs_arguments(file_name(&begun[0])) {
+                let mut inner = Self { guessed: true, ..Self::default() };
+                look(begun, &mut inner);
+                self.scripts.extend(inner.scripts);
+                // What is put together anew (`env -S`) does not stand among the words.
+                let anew = inner.commands.into_iter().filter(|c| !begun.contains(&c.words[0]));
+                self.commands.extend(anew.map(|c| CarriedCommand { open: true, ..c }));
+            }
+        }
+    }
+}
+
+fn file_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether the program is one of those that can run what it is given.
+fn runs_arguments(name: &str) -> bool {
+    [name, kind::base_name(name)].iter().any(|name| {
+        programs::has(programs::CARRIERS, name)
+            || programs::has(programs::INTERPRETERS, name)
+            || table::names(name)
+            || subcommands::names(name)
+            || *name == "git"
+    })
+}
+
+#[cfg(test)]
+mod tests;
