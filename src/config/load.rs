@@ -182,6 +182,11 @@ fn check(loaded: &LoadedConfig) -> Vec<ConfigProblem> {
         if name.starts_with("TOOLGATE_") || name.is_empty() || name.contains(['=', '\0']) {
             let message = format!("{name:?} cannot be passed to commands");
             wrong(&format!("bash.pass_environment[{index}]"), message);
+        } else if super::server::changes_the_shell(name) {
+            let message = format!(
+                "{name} changes what a command means to bash, so that it runs otherwise than it was judged"
+            );
+            wrong(&format!("bash.pass_environment[{index}]"), message);
         }
     }
     check_tokens(config, &mut wrong);

@@ -39,7 +39,7 @@ pub use reference::reference;
 pub use reload::{ReloadError, ReloadHandle, ReloadRequest, Reloaded};
 pub use restart::{RESTART_KEYS, merge};
 pub use schema::schema;
-pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig};
+pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig, changes_the_shell};
 pub use telemetry::{LogFormat, LogLevel, TelemetryConfig};
 pub use tokens::{KnownToken, known_tokens};
 pub use watch::FileWatch;

@@ -58,7 +58,8 @@ pub enum FloorChoice {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BashConfig {
-    /// Names of the server's environment variables that commands get too. Never `TOOLGATE_…`.
+    /// Names of the server's environment variables that commands get too. Never `TOOLGATE_…`, nor what changes how
+    /// bash reads a command (`BASH_ENV`, `CDPATH`, `SHELLOPTS` and the like).
     pub pass_environment: Vec<String>,
 }
 
@@ -76,4 +77,24 @@ impl Default for EventsConfig {
     fn default() -> Self {
         Self { kept_per_session: 1_000_000, heartbeat_ms: 15_000 }
     }
+}
+
+/// Variables that change what bash makes of the words of a command, or what it runs before it (its manual, "Bash
+/// Variables", "Bash Startup Files", "Bash POSIX Mode").
+const SHELL_CONTROLS: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "CDPATH",
+    "GLOBIGNORE",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "BASH_COMPAT",
+    "POSIXLY_CORRECT",
+    "EXECIGNORE",
+    "IFS",
+];
+
+/// Whether a command with this variable in its environment is another one than its text says.
+pub fn changes_the_shell(name: &str) -> bool {
+    SHELL_CONTROLS.contains(&name) || name.starts_with("BASH_FUNC_")
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::lexical;
-use super::scan::{Role, Segment};
+use super::shell::scan::{Role, Segment};
 use super::subject::Place;
 use crate::domain::visible;
 
@@ -104,7 +104,7 @@ fn is_precious(word: &str, place: &Place, directories: &[PathBuf], precious: &dy
 
 #[cfg(test)]
 mod tests {
-    use super::super::scan::scan;
+    use super::super::shell::scan::scan;
     use super::*;
 
     fn fires(command: &str) -> bool {

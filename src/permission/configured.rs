@@ -17,7 +17,7 @@ use super::revision::InForce;
 use super::rule::Rule;
 use super::scope::Scope;
 use super::shell;
-use super::subject::{Access, Class, OnDisk, Place, Subject, SubjectPath};
+use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision, Reason, Verdict};
 use crate::config::{self, PermissionsConfig};
 use crate::domain::approval::{AskReason, Offer, Scope as GrantScope};
@@ -293,6 +293,7 @@ fn subject_path(judged: &super::checker::JudgedPath) -> SubjectPath {
         real: judged.located.real.clone(),
         access: if judged.edits { Access::Edit } else { Access::Read },
         inside: judged.located.inside,
+        of: PathOf::Call,
     }
 }
 

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::host::{Host, HostError};
 use super::policy::{Circumstances, Policy};
-use super::shell;
-use super::subject::{Access, Class, OnDisk, Place, Subject, SubjectPath};
+use super::shell::{self, PathUse};
+use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{Decision, Verdict};
 use crate::domain::session::PermissionMode;
 
@@ -99,7 +99,8 @@ pub fn subject<'t>(text: &'t str, place: &Place) -> Result<Subject<'t>, ExampleE
     match tool {
         "Bash" => {
             let analysis = shell::analyse(needs("a command")?);
-            subject.paths = analysis.operands().iter().map(|o| path(&o.path, o.access, place)).collect();
+            subject.paths = analysis.path_uses().iter().map(|used| named(used, place)).collect();
+            subject.on_disk.operands_located = subject.paths.is_empty() || analysis.paths_stay();
             subject.class = Class::Run;
             subject.command = Some(analysis);
         }
@@ -130,7 +131,14 @@ pub fn subject<'t>(text: &'t str, place: &Place) -> Result<Subject<'t>, ExampleE
 
 fn path(text: &str, access: Access, place: &Place) -> SubjectPath {
     let real = place.resolve_word(text);
-    SubjectPath { inside: real.starts_with(&place.workspace), requested: real.clone(), real, access }
+    let inside = real.starts_with(&place.workspace);
+    SubjectPath { inside, requested: real.clone(), real, access, of: PathOf::Call }
+}
+
+fn named(used: &PathUse, place: &Place) -> SubjectPath {
+    let real = place.resolve(&used.path);
+    let inside = real.starts_with(&place.workspace);
+    SubjectPath { inside, requested: real.clone(), real, access: used.access, of: used.of }
 }
 
 impl Policy {

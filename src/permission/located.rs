@@ -30,17 +30,25 @@ pub(super) fn of_command(
     };
     let mut operands = Vec::new();
     let mut on_disk = OnDisk::on_paper();
-    for operand in analysis.operands() {
+    let used = analysis.path_uses();
+    on_disk.operands_located = used.len() <= MAX_WORDS && (used.is_empty() || analysis.paths_stay());
+    for operand in used.into_iter().take(MAX_WORDS) {
         // The kernel takes a long path where the way to it is not counted, so a failure proves nothing.
-        match scope.workspace.locate(directory, Path::new(&operand.path)) {
-            Ok(located) => operands.push(SubjectPath {
-                requested: located.requested,
-                real: located.real,
-                access: operand.access,
-                inside: located.inside,
-            }),
-            Err(_) => on_disk.operands_located = false,
+        let Ok(located) = scope.workspace.locate(directory, &operand.path) else {
+            on_disk.operands_located = false;
+            continue;
+        };
+        // Bash counts the `..` of a later `cd` from how a directory was named, the kernel from where it is.
+        if operand.enters && located.real != place.resolve(&operand.path) {
+            on_disk.operands_located = false;
         }
+        operands.push(SubjectPath {
+            requested: located.requested,
+            real: located.real,
+            access: operand.access,
+            inside: located.inside,
+            of: operand.of,
+        });
     }
     let words = analysis.word_paths(place);
     let distinct: HashSet<&PathBuf> = words.iter().map(|word| &word.written).collect();

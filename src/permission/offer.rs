@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::commands::kind::{self as command, ProgramKind};
+use super::commands::kind::{self, ProgramKind};
 use super::host::{Host, HostPattern};
 use super::path_pattern;
 use super::rule::{Rule, Spec, ToolPattern};
-use super::subject::{Access, Class, Subject, SubjectPath};
+use super::shell::{CommandAnalysis, Leaf};
+use super::subject::{Access, Class, PathOf, Subject, SubjectPath};
 use super::verdict::{By, Decision, Verdict};
 use crate::domain::approval::{Offer, Scope};
 use crate::domain::visible;
@@ -76,8 +77,7 @@ fn patterns(subject: &Subject<'_>, confined: bool) -> Vec<String> {
             _ => Vec::new(),
         },
         Class::Run if subject.tool == "Bash" => {
-            let simple = subject.command.as_ref().and_then(|c| c.understood());
-            simple.and_then(|s| bash(&s.words, confined)).into_iter().collect()
+            subject.command.as_ref().and_then(|c| command(c, subject, confined)).into_iter().collect()
         }
         Class::ReadInside | Class::EditInside | Class::Outside if subject.command.is_none() => {
             match subject.paths.as_slice() {
@@ -96,15 +96,36 @@ fn patterns(subject: &Subject<'_>, confined: bool) -> Vec<String> {
     .collect()
 }
 
+/// The rule for the one command of a text that is not harmless as it is, when there is just one.
+fn command(analysis: &CommandAnalysis, subject: &Subject<'_>, confined: bool) -> Option<String> {
+    let leaves = analysis.understood()?.leaves();
+    let harmless = |number: usize, leaf: &Leaf| {
+        leaf.known().is_some()
+            && subject.paths.iter().filter(|path| path.of == PathOf::Leaf(number)).all(is_read_inside)
+    };
+    let mut open = leaves.iter().enumerate().filter(|(at, leaf)| !leaf.carried && !harmless(*at, leaf));
+    let (only, None) = (open.next(), open.next()) else { return None };
+    let redirected = subject.paths.iter().any(|p| p.of == PathOf::Redirection && !is_read_inside(p));
+    match only {
+        Some((_, leaf)) if !redirected => bash(leaf.inner(), confined),
+        None if leaves.len() == 1 && !redirected => bash(&leaves[0].words, confined),
+        _ => None,
+    }
+}
+
+fn is_read_inside(path: &SubjectPath) -> bool {
+    path.inside && path.access == Access::Read
+}
+
 /// The rule for this very command, when one can be offered.
 fn bash(words: &[String], confined: bool) -> Option<String> {
     let program = words.first()?;
-    let offerable = match command::kind(program) {
+    let offerable = match kind::kind(program) {
         ProgramKind::Carrier | ProgramKind::Interpreter => false,
         ProgramKind::RunsWorkspace => confined && !program.contains('/'),
         ProgramKind::Listed => true,
         // It may run the workspace's code for all that is known.
-        ProgramKind::Other => (confined && !program.contains('/')) || command::is_inert(words),
+        ProgramKind::Other => (confined && !program.contains('/')) || kind::is_inert(words),
     };
     let quoted = words.iter().map(|word| quoted(word)).collect::<Option<Vec<_>>>()?;
     offerable.then(|| format!("Bash({})", quoted.join(" ")))

@@ -4,7 +4,7 @@ use super::example;
 use super::offer::{may_be_granted, why_not_offered};
 use super::policy::{Circumstances, Policy};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
-use super::subject::{Access, Class, OnDisk, Place, Subject, SubjectPath};
+use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision};
 use crate::domain::session::PermissionMode;
 use crate::domain::visible;
@@ -158,7 +158,13 @@ fn named_call<'r>(rule: &'r Rule, place: &Place) -> Option<Subject<'r>> {
                 (true, Access::Read) => Class::ReadInside,
                 (true, Access::Edit) => Class::EditInside,
             };
-            subject.paths.push(SubjectPath { requested: path.clone(), real: path, access, inside });
+            subject.paths.push(SubjectPath {
+                requested: path.clone(),
+                real: path,
+                access,
+                inside,
+                of: PathOf::Call,
+            });
         }
         Spec::Command(pattern) => {
             pattern.exact_words().filter(|_| rule.is_for_bash())?;

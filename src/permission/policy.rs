@@ -9,9 +9,9 @@ use super::path_pattern::{PathPatternError, Reach};
 use super::protected;
 use super::rule::Rule;
 pub use super::rule_list::SourcedRule;
-use super::rule_list::{RuleList, grant_covers};
-use super::shell::WordPath;
-use super::subject::{Access, Class, Place, Subject, SubjectPath};
+use super::rule_list::{RuleList, grant_covers, grant_covers_leaf};
+use super::shell::{CommandAnalysis, Leaf, WordPath};
+use super::subject::{Access, Class, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision, Reason, Verdict};
 use crate::domain::session::PermissionMode;
 
@@ -160,11 +160,10 @@ impl Policy {
             let reason = Reason::new(By::Class, format!("{usual}: runs without asking"));
             return Verdict { decision: Decision::Allow, reason };
         }
-        let not_understood = subject.command.as_ref().is_some_and(|c| c.understood().is_none());
-        let reason = if not_understood {
-            Reason::new(By::NotUnderstood, "the command is not understood to its last word")
-        } else {
-            Reason::new(By::Class, format!("{usual}: asks unless a rule allows it"))
+        let not_understood = subject.command.as_ref().and_then(CommandAnalysis::not_understood);
+        let reason = match not_understood {
+            Some(why) => Reason::new(By::NotUnderstood, format!("the command is not understood: {}", why.0)),
+            None => Reason::new(By::Class, format!("{usual}: asks unless a rule allows it")),
         };
         asks(false, reason, circumstances)
     }
@@ -215,8 +214,10 @@ impl Policy {
         }
         let typed_freely = subject.tool == "BashInput" && self.allow.outright(subject).is_some();
         if self.guards_bash && command.understood().is_none() && !typed_freely {
-            let text =
-                "the command is not understood, and rules that hold in every session speak of commands";
+            let why = command.not_understood().map_or("", |why| why.0);
+            let text = format!(
+                "the command is not understood ({why}), and rules that hold in every session speak of commands"
+            );
             return Some(Reason::new(By::NotUnderstood, text));
         }
         None
@@ -261,8 +262,6 @@ impl Policy {
         if subject.command.is_some() && !subject.on_disk.operands_located {
             return None;
         }
-        let confined = circumstances.confined;
-        let hides = self.deny.guards_reads();
         if let Some(rule) = self.allow.outright(subject) {
             return Some(by_rule("allowed by", rule));
         }
@@ -270,7 +269,12 @@ impl Policy {
             return None;
         }
         let rule = match &subject.command {
-            Some(command) if subject.tool == "Bash" => self.allow.allows_command(command, confined, hides),
+            Some(command) if subject.tool == "Bash" => {
+                if let Some(reason) = self.allows_script(command, subject, circumstances) {
+                    return Some(reason);
+                }
+                self.allow.allows_text(command, circumstances.confined)
+            }
             Some(_) => None,
             None if subject.paths.is_empty() => self.allow.allows_hosts(subject),
             None => self.allows_paths(subject, circumstances.mode),
@@ -278,9 +282,46 @@ impl Policy {
         if let Some(rule) = rule {
             return Some(by_rule("allowed by", rule));
         }
-        let grant = circumstances.grants.iter().find(|g| grant_covers(g, subject, confined, hides))?;
-        let text = format!("granted before: `{grant}`");
-        Some(Reason { text, rule: Some(grant.to_string()), source: None, by: By::Grant })
+        let confined = circumstances.confined;
+        circumstances.grants.iter().find(|grant| grant_covers(grant, subject, confined)).map(by_grant)
+    }
+
+    /// Each command of a text is covered by a rule or a grant, or harmless as it is, and each redirection is one
+    /// that may be made. The first rule or grant that was needed; none where nothing but harmless commands is in
+    /// it, which is for the mode to say.
+    fn allows_script(
+        &self,
+        command: &CommandAnalysis,
+        subject: &Subject<'_>,
+        circumstances: &Circumstances<'_>,
+    ) -> Option<Reason> {
+        let (confined, hides) = (circumstances.confined, self.deny.guards_reads());
+        let mut found = None;
+        for (number, leaf) in command.understood()?.leaves().iter().enumerate().filter(|(_, l)| !l.carried) {
+            let reason = if let Some(rule) = self.allow.allows_leaf(leaf, confined, hides) {
+                by_rule("allowed by", rule)
+            } else if let Some(grant) =
+                circumstances.grants.iter().find(|grant| grant_covers_leaf(grant, leaf, confined, hides))
+            {
+                by_grant(grant)
+            } else if self.is_harmless(number, leaf, subject, circumstances.mode) {
+                continue;
+            } else {
+                return None;
+            };
+            found.get_or_insert(reason);
+        }
+        for path in subject.paths.iter().filter(|path| path.of == PathOf::Redirection) {
+            let tool = if path.access == Access::Edit { "Edit" } else { "Read" };
+            match self.allow.allows_path(tool, path, &subject.place) {
+                Some(rule) => {
+                    found.get_or_insert_with(|| by_rule("allowed by", rule));
+                }
+                None if is_usual_path(path, circumstances.mode) => {}
+                None => return None,
+            }
+        }
+        found
     }
 
     /// Each path is covered by a rule or usual, and at least one by a rule.
@@ -304,17 +345,31 @@ impl Policy {
         match class_of(subject) {
             Class::SessionOnly | Class::ReadInside => true,
             Class::EditInside => !subject.paths.is_empty() && mode == PermissionMode::AcceptEdits,
-            Class::Run => subject.tool == "Bash" && self.is_harmless_command(subject),
+            Class::Run => subject.tool == "Bash" && self.is_harmless_script(subject, mode),
             Class::Outside | Class::Network | Class::Foreign => false,
         }
     }
 
-    /// A known read-only command, whose operands the gate resolved into the workspace.
-    fn is_harmless_command(&self, subject: &Subject<'_>) -> bool {
-        let known = subject.command.as_ref().and_then(|c| c.understood()).and_then(|s| s.known.as_ref());
-        known.is_some_and(|known| {
+    /// Known commands alone, whose paths the gate resolved into the workspace.
+    fn is_harmless_script(&self, subject: &Subject<'_>, mode: PermissionMode) -> bool {
+        let script = subject.command.as_ref().and_then(CommandAnalysis::understood);
+        script.is_some_and(|script| {
+            let mut leaves = script.leaves().iter().enumerate().filter(|(_, leaf)| !leaf.carried);
+            leaves.all(|(number, leaf)| self.is_harmless(number, leaf, subject, mode))
+                && subject.on_disk.operands_located
+                && subject.paths.iter().all(|path| is_usual_path(path, mode))
+        })
+    }
+
+    /// A known command that changes nothing but what the mode lets be changed, in the workspace.
+    fn is_harmless(&self, number: usize, leaf: &Leaf, subject: &Subject<'_>, mode: PermissionMode) -> bool {
+        leaf.known().is_some_and(|known| {
             subject.on_disk.operands_located
-                && subject.paths.iter().all(|p| p.inside && p.access == Access::Read)
+                && subject
+                    .paths
+                    .iter()
+                    .filter(|path| path.of == PathOf::Leaf(number))
+                    .all(|path| is_usual_path(path, mode))
                 && !(known.recursive && self.deny.guards_reads())
         })
     }
@@ -363,6 +418,11 @@ fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'stat
             .filter(|w| w.may_edit)
             .find_map(|w| protected::protected_name(&w.path, place))
     })
+}
+
+fn by_grant(grant: &Rule) -> Reason {
+    let text = format!("granted before: `{grant}`");
+    Reason { text, rule: Some(grant.to_string()), source: None, by: By::Grant }
 }
 
 fn by_rule(what: &str, rule: &SourcedRule) -> Reason {

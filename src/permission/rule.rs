@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::command_pattern::CommandPattern;
-use super::commands::kind as command;
+use super::commands::kind;
 use super::host::HostPattern;
 use super::path_pattern::PathPattern;
 
@@ -204,7 +204,7 @@ impl Rule {
             ),
             Spec::Command(pattern) if is_allow && pattern.has_star() => pattern
                 .program()
-                .filter(|p| command::never_by_prefix(p))
+                .filter(|p| kind::never_by_prefix(p))
                 .map(|p| format!("can never match: {p} runs what its arguments say, name the whole command")),
             _ => None,
         }

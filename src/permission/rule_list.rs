@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::command_pattern::{CommandPattern, CommandSet};
-use super::commands::{kind as command, read_only as known};
+use super::command_pattern::{CommandPattern, CommandSet, Coverage};
+use super::commands::{kind, read_only};
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
-use super::shell::{CommandAnalysis, WordPath};
+use super::shell::{CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Place, Subject, SubjectPath};
 
 /// A rule and where it stands.
@@ -233,20 +233,24 @@ impl RuleList {
         })
     }
 
-    /// Narrow matching of a command: it is understood, and a rule covers every word of it.
-    pub(crate) fn allows_command(
-        &self,
-        command: &CommandAnalysis,
-        confined: bool,
-        hides: bool,
-    ) -> Option<&SourcedRule> {
-        let words = command.understood()?.words.as_slice();
-        let named = self.by_program.get(words.first()?).map_or(&[][..], Vec::as_slice);
-        named
-            .iter()
-            .chain(&self.any_program)
-            .filter_map(|number| self.rule(*number))
-            .find(|r| rule_allows_command(&r.rule, command, confined, hides))
+    /// Narrow matching of a whole text: a rule without a star spells it out.
+    pub(crate) fn allows_text(&self, command: &CommandAnalysis, confined: bool) -> Option<&SourcedRule> {
+        let first = command.understood()?.started().next()?;
+        self.for_program(first.words.first()?).find(|r| rule_allows_text(&r.rule, command, confined))
+    }
+
+    /// Narrow matching of one command of a text: a rule covers every word of it.
+    pub(crate) fn allows_leaf(&self, leaf: &Leaf, confined: bool, hides: bool) -> Option<&SourcedRule> {
+        let names = [leaf.words.first()?, leaf.inner().first()?];
+        let distinct = if names[0] == names[1] { &names[..1] } else { &names[..] };
+        let mut rules = distinct.iter().flat_map(|name| self.for_program(name));
+        rules.find(|r| rule_allows_leaf(&r.rule, leaf, confined, hides))
+    }
+
+    /// Rules for Bash that may cover a command of this name.
+    fn for_program(&self, name: &str) -> impl Iterator<Item = &SourcedRule> {
+        let named = self.by_program.get(name).map_or(&[][..], Vec::as_slice);
+        named.iter().chain(&self.any_program).filter_map(|number| self.rule(*number))
     }
 
     /// Narrow matching of a path: both spellings are covered.
@@ -279,16 +283,33 @@ fn names<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s str> {
     std::iter::once(subject.tool).chain(others)
 }
 
-fn rule_allows_command(rule: &Rule, command: &CommandAnalysis, confined: bool, hides: bool) -> bool {
-    let (Spec::Command(pattern), Some(simple)) = (&rule.spec, command.understood()) else { return false };
-    let Some(coverage) = pattern.allows(&simple.words, command.text()) else { return false };
-    // What descends would read what a rule hides: only the command that a rule names whole may.
-    let descends = simple.known.as_ref().is_none_or(|k| k.recursive) && known::is_listed(&simple.words[0]);
-    command::may_allow(&simple.words, &coverage, confined) && (coverage.exact || !hides || !descends)
+fn rule_allows_text(rule: &Rule, command: &CommandAnalysis, confined: bool) -> bool {
+    let (Spec::Command(pattern), Some(script)) = (&rule.spec, command.understood()) else { return false };
+    pattern.is_text(command.text())
+        && script.started().all(|leaf| {
+            let coverage = Coverage { spelled: vec![true; leaf.words.len()], exact: true };
+            kind::may_allow(&leaf.words, &coverage, confined)
+        })
+}
+
+/// Whether a rule covers the command, or the one that it only times or bounds.
+pub(crate) fn rule_allows_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: bool) -> bool {
+    let Spec::Command(pattern) = &rule.spec else { return false };
+    [leaf.words.as_slice(), leaf.inner()].into_iter().any(|words| {
+        let Some(coverage) = pattern.allows(words) else { return false };
+        // What descends would read what a rule hides: only the command that a rule names whole may.
+        let descends = leaf.known().is_none_or(|known| known.recursive) && read_only::is_listed(&words[0]);
+        kind::may_allow(words, &coverage, confined) && (coverage.exact || !hides || !descends)
+    })
+}
+
+/// Whether a grant covers one command of a text.
+pub(crate) fn grant_covers_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: bool) -> bool {
+    rule.is_for_bash() && !rule.only_narrows() && rule_allows_leaf(rule, leaf, confined, hides)
 }
 
 /// Whether a grant covers the call: only the very thing that it names.
-pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>, confined: bool, hides: bool) -> bool {
+pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>, confined: bool) -> bool {
     if rule.only_narrows() {
         return false;
     }
@@ -297,7 +318,7 @@ pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>, confined: bool, h
         Spec::Command(_) => {
             subject.tool == "Bash"
                 && rule.is_for_bash()
-                && subject.command.as_ref().is_some_and(|c| rule_allows_command(rule, c, confined, hides))
+                && subject.command.as_ref().is_some_and(|c| rule_allows_text(rule, c, confined))
         }
         Spec::Path(pattern) => {
             let fits = |path: &SubjectPath| match rule.guard() {

@@ -68,6 +68,20 @@ pub struct SubjectPath {
     pub access: Access,
     /// Whether `real` lies in the workspace.
     pub inside: bool,
+    /// What of the call names it.
+    pub of: PathOf,
+}
+
+/// What of a call names a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PathOf {
+    /// The call itself.
+    #[default]
+    Call,
+    /// The command of this number in a shell text that is understood.
+    Leaf(usize),
+    /// A redirection in a shell text that is understood.
+    Redirection,
 }
 
 /// What a call does with a path.

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use crate::config;
+
 /// Variables that every command gets as the server has them.
 const PASSED: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "HOSTNAME"];
 /// Passed by their beginning.
@@ -64,7 +66,8 @@ pub fn with_safe_path(
 
 fn is_passed(name: &OsStr, extra: &[String]) -> bool {
     let bytes = name.as_bytes();
-    if bytes.to_ascii_uppercase().starts_with(OWN_PREFIX) {
+    let own = bytes.to_ascii_uppercase().starts_with(OWN_PREFIX);
+    if own || name.to_str().is_none_or(config::changes_the_shell) {
         return false;
     }
     PASSED.iter().any(|passed| name == *passed)
@@ -152,5 +155,14 @@ mod tests {
         let names: Vec<String> =
             built(&server, &["TOOLGATE_TOKEN", "toolgate_x"]).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["LANG", "PATH", "TERM", "TMPDIR"]);
+    }
+
+    #[test]
+    fn what_changes_the_shell_never_comes_through() {
+        for name in ["BASH_ENV", "CDPATH", "SHELLOPTS", "POSIXLY_CORRECT", "BASH_FUNC_ls%%"] {
+            let names: Vec<String> =
+                built(&[(name, "x")], &[name]).into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names, ["LANG", "PATH", "TERM", "TMPDIR"], "{name}");
+        }
     }
 }

@@ -52,6 +52,10 @@ pub struct LogControl {
 /// A layer of the subscriber.
 pub(super) type AnyLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
+/// What the parser of shell texts would write at the level of debug: whole commands, with whatever secrets are in
+/// them. Who names one of these targets gets it all the same.
+const SILENT: &str = "tokenize=off,parse=off,expansion=off,arithmetic=off";
+
 /// The environment's directives cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("RUST_LOG cannot be read ({0}): write it as in info or warn,toolgate=debug")]
@@ -65,7 +69,8 @@ impl Log {
         metrics: &Metrics,
     ) -> Result<(Self, AnyLayer), BadDirectives> {
         let filter = match &options.directives {
-            Some(text) => EnvFilter::try_new(text).map_err(|error| BadDirectives(error.to_string()))?,
+            Some(text) => EnvFilter::try_new(format!("{SILENT},{text}"))
+                .map_err(|error| BadDirectives(error.to_string()))?,
             None => of_level(options.level),
         };
         let queue = Queue::start(sink, metrics.log().dropped());

@@ -7,6 +7,7 @@ mod grep;
 mod reads;
 mod start;
 mod streams;
+mod verdicts;
 
 use super::Plan;
 
@@ -22,4 +23,5 @@ pub(crate) const ALL: &[Suite] = &[
     ("grep", grep::run),
     ("approvals", approvals::run),
     ("streams", streams::run),
+    ("verdicts", verdicts::run),
 ];

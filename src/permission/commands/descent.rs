@@ -1,6 +1,6 @@
 //! Which commands read what lies beneath the directories that they are given.
 
-use super::super::scan::{Role, Segment};
+use super::super::shell::scan::{Role, Segment};
 use super::programs::has;
 
 /// Programs that descend, the working directory's when they are given none.
@@ -72,7 +72,7 @@ pub(in crate::permission) fn stays(segment: &Segment) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::scan::scan;
+    use super::super::super::shell::scan::scan;
     use super::*;
 
     #[test]

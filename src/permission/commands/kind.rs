@@ -215,7 +215,7 @@ mod tests {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
         CommandPattern::parse(pattern)
             .unwrap()
-            .allows(&words, command)
+            .allows(&words)
             .is_some_and(|coverage| may_allow(&words, &coverage, confined))
     }
 

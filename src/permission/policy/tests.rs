@@ -63,6 +63,14 @@ impl Given<'_> {
     }
 
     #[track_caller]
+    fn edits_are(&self, call: &str, want: &str) -> &Self {
+        let subject = example::subject(call, &place()).unwrap();
+        let got = self.judge(&subject, PermissionMode::AcceptEdits, false);
+        assert_eq!(shown(got.decision), want, "where edits are accepted, {call}: {}", got.reason.text);
+        self
+    }
+
+    #[track_caller]
     fn bypass_is(&self, call: &str, want: &str) -> &Self {
         let got = self.judge(&example::subject(call, &place()).unwrap(), PermissionMode::Default, true);
         assert_eq!(shown(got.decision), want, "under bypass, {call}: {}", got.reason.text);
@@ -81,7 +89,7 @@ fn shown(decision: Decision) -> &'static str {
 
 fn file(requested: &str, real: &str, access: Access) -> SubjectPath {
     let inside = real.starts_with("/ws/") || real == "/ws";
-    SubjectPath { requested: requested.into(), real: real.into(), access, inside }
+    SubjectPath { requested: requested.into(), real: real.into(), access, inside, of: PathOf::Call }
 }
 
 fn with_paths(tool: &str, class: Class, paths: Vec<SubjectPath>) -> Subject<'_> {
@@ -230,7 +238,9 @@ fn allow_needs_a_command_that_is_understood() {
         .is("Bash(sh ./run.sh)", "allow")
         .is("Bash(sh ./run.sh x)", "ask");
     Given { allow: &["Bash"], ..Given::default() }.is("Bash(a | b $(c))", "allow");
-    Given { allow: &["Bash(*)"], ..Given::default() }.is("Bash(a | b)", "ask").is("Bash(mkdir a)", "allow");
+    Given { allow: &["Bash(*)"], ..Given::default() }
+        .is("Bash(a | $b)", "ask")
+        .is("Bash(a | mkdir b)", "allow");
 }
 
 #[test]
@@ -257,7 +267,30 @@ fn known_commands_run_unless_they_could_reach_too_far() {
         .is("Bash(cat ../x)", "ask")
         .is("Bash(rg -n x src)", "allow")
         .is("Bash(find . -name '*.rs')", "allow")
-        .is("Bash(git status)", "ask");
+        .is("Bash(cd sub && cat a | head -5; ls)", "allow")
+        .is("Bash(cd .. && cat a)", "ask")
+        .is("Bash(cd sub; cd ..; cat x)", "ask")
+        .is("Bash(cd sub && cat ../x && wc -l < y 2>/dev/null)", "allow")
+        .is("Bash(if [ -f a ]; then cat a; else echo no; fi)", "ask")
+        .is("Bash(timeout 5 cat a | LC_ALL=C sort)", "allow")
+        .is("Bash(cat a > b)", "ask")
+        .is("Bash(cat < /etc/passwd)", "ask")
+        .is("Bash(cat a | tee b)", "ask")
+        .is("Bash(ls && touch b)", "ask");
+    Given::default()
+        .edits_are("Bash(cat a > b)", "allow")
+        .edits_are("Bash(cat a > ../b)", "ask")
+        .edits_are("Bash(cat a > .git/config)", "forced")
+        .edits_are("Bash(cd .git && echo x > hooks/pre-commit)", "forced");
+    Given { allow: &["Edit(out/**)", "Bash(mkdir *)"], ..Given::default() }
+        .is("Bash(mkdir out && ls > out/x)", "allow")
+        .is("Bash(mkdir out && ls > x)", "ask")
+        .is("Bash(mkdir out && cat x)", "allow");
+    // What a command may make a link of is not known before it has run.
+    Given { allow: &["Bash(ln *)", "Bash(rm *)"], ..Given::default() }
+        .is("Bash(ln -s /etc/shadow x)", "allow")
+        .is("Bash(ln -s /etc/shadow x && cat x)", "ask")
+        .is("Bash(rm -f a; cat x)", "allow");
     Given { deny: &["Read(**/.env)"], ..Given::default() }
         .is("Bash(grep -rn x .)", "forced")
         .is("Bash(cat a)", "allow")
@@ -312,7 +345,9 @@ fn what_is_not_understood_cannot_slip_a_rule_about_bash() {
         .bypass_is("Bash(X=touch; $X x)", "forced")
         .is("Bash(X=touch; $X x)", "forced")
         .bypass_is("Bash(mkdir x)", "allow");
-    Given { always_ask: &["Bash(touch *)"], ..Given::default() }.bypass_is("Bash(a | b)", "forced");
+    Given { always_ask: &["Bash(touch *)"], ..Given::default() }
+        .bypass_is("Bash(a | $b)", "forced")
+        .bypass_is("Bash(a | b)", "allow");
     Given { deny: &["Read(x)"], ..Given::default() }.bypass_is("Bash(a | b)", "allow");
     Given::default().bypass_is("Bash(a | b)", "allow").is("Bash(a | b)", "ask");
     // Input is never understood; where a rule allows it outright, only what can be read in it is held back.
@@ -625,4 +660,59 @@ proptest! {
         let got = given.judge(&subject, PermissionMode::Default, bypass);
         prop_assert_eq!(got.decision, Decision::Deny);
     }
+}
+
+#[test]
+fn p1_what_follows_a_here_document_on_its_line_is_judged() {
+    Given { allow: &["Bash(cat *)"], ..Given::default() }.is("Bash(cat <<E && touch x\nhi\nE)", "ask");
+    Given { allow: &["Bash(cat *)"], deny: &["Bash(touch *)"], ..Given::default() }
+        .is("Bash(cat <<E && touch x\nhi\nE)", "deny");
+}
+
+#[test]
+fn p2_text_that_becomes_a_command_is_not_understood() {
+    let echo = Given { allow: &["Bash(echo *)"], ..Given::default() };
+    echo.is("Bash(x='$(touch x)'; echo ${x@P})", "ask").is("Bash($(echo touch x))", "ask");
+}
+
+#[test]
+fn p4_options_that_run_or_write_are_not_behind_a_star() {
+    let star = ["Bash(sort *)", "Bash(rg *)", "Bash(sed *)", "Bash(find *)"];
+    let rules = Given { allow: &star, ..Given::default() };
+    for command in [
+        "sort --compress-prog=./h f",
+        "rg \\--pre=sh x",
+        "sed 'w f' x",
+        "find -fprintf f x",
+        "find . -exec sh -c id \\;",
+    ] {
+        rules.is(&format!("Bash({command})"), "ask").is(&format!("Bash(ls && {command})"), "ask");
+    }
+}
+
+#[test]
+fn p5_a_denied_program_is_found_behind_every_carrier() {
+    let rm = Given { deny: &["Bash(rm *)"], allow: &["Bash"], ..Given::default() };
+    for command in [
+        "env rm x",
+        "FOO=1 rm x",
+        "timeout -k1 5 rm x",
+        "sh -c 'rm x'",
+        "/bin/rm x",
+        "ls | xargs rm",
+        "busybox rm x",
+        "nice -n 5 env A=b sh -c 'timeout 5 rm x'",
+        "(cd sub && command rm x)",
+    ] {
+        let call = format!("Bash({command})");
+        rm.is(&call, "deny").bypass_is(&call, "deny");
+    }
+}
+
+#[test]
+fn p6_a_variable_that_changes_what_runs_asks() {
+    let ls = Given { allow: &["Bash(ls *)"], ..Given::default() };
+    ls.is("Bash(PATH=./b ls)", "ask")
+        .is("Bash(LD_PRELOAD=./x.so ls)", "ask")
+        .is("Bash(LC_ALL=C ls)", "allow");
 }

@@ -157,3 +157,16 @@ fn directives_that_cannot_be_read_are_told() {
     let refused = Log::start(options, Sink::default(), &Metrics::default());
     assert!(refused.is_err_and(|error| error.to_string().contains("RUST_LOG")));
 }
+
+#[test]
+fn what_the_shell_parser_says_of_commands_is_not_written() {
+    let text = logged(TEXT, Some("trace"), |_| {
+        // Telemetry knows nothing of permission: the parser itself is asked.
+        let options = brush_parser::ParserOptions::default();
+        let tokens = brush_parser::uncached_tokenize_str("login 'hunter2'", &options.tokenizer_options());
+        brush_parser::parse_tokens(&tokens.unwrap(), &options).unwrap();
+        brush_parser::word::parse("'hunter2'", &options).unwrap();
+        tracing::debug!(target: "toolgate", "still heard");
+    });
+    assert!(text.contains("still heard") && !text.contains("hunter2"), "{text}");
+}

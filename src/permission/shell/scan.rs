@@ -4,7 +4,7 @@
 //! everything that could end a command. Where a carrier such as `env` or `xargs` could run its arguments, any
 //! word may start a command; so carriers need no list here.
 
-use super::commands::kind as command;
+use super::super::commands::kind;
 
 /// Words that may be run together, or the target of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,12 @@ impl Segment {
     pub(crate) fn runs(words: &[String], any_start: bool) -> Self {
         let spaced = words.iter().filter(|w| w.contains(' ')).cloned().collect();
         Self { text: words.join(" "), role: Role::Runs, any_start, spaced }
+    }
+
+    /// A file that is redirected.
+    pub(crate) fn file(path: &str, role: Role) -> Self {
+        let spaced = path.contains(' ').then(|| path.to_owned()).into_iter().collect();
+        Self { text: path.to_owned(), role, any_start: false, spaced }
     }
 
     /// The words, joined by single spaces.
@@ -129,6 +135,26 @@ pub(crate) fn scan(text: &str) -> Vec<Segment> {
     segments
 }
 
+/// The segments of a command whose words are known. Where its arguments may be run (`any_start`), each of them
+/// is looked into as a text of its own.
+pub(crate) fn of_words(words: &[String], any_start: bool) -> Vec<Segment> {
+    let exact = Segment::runs(words, any_start);
+    let mut segments: Vec<Segment> = without_git_options(&exact).into_iter().collect();
+    if any_start && exact.text.contains(|c: char| c != ' ' && !is_usual(c)) {
+        segments.extend(Reading::of(&exact.text, Quotes::Dropped, false));
+        for word in words.iter().skip(1).filter(|word| word.contains(|c: char| !is_usual(c))) {
+            segments.extend(scan(word));
+        }
+    }
+    segments.insert(0, exact);
+    segments
+}
+
+/// Characters that no shell takes for anything else than themselves.
+fn is_usual(c: char) -> bool {
+    c.is_alphanumeric() || "_-./:=@%+,".contains(c)
+}
+
 /// Whether the quote-honouring reading is exact: nothing in the text that it does not know.
 fn is_plain(text: &str) -> bool {
     let odd = |c: char| {
@@ -148,7 +174,7 @@ fn is_inert(segment: &Segment) -> bool {
     }
     let words: Vec<String> = segment.words().map(str::to_owned).collect();
     let skip = words.iter().take_while(|w| is_assignment(w)).count();
-    command::is_inert(&words[skip..])
+    kind::is_inert(&words[skip..])
 }
 
 /// `git -C dir -c x=y push …` again as `git push …`, so that a rule for `git push` sees it.
@@ -358,8 +384,7 @@ impl<'t> Reading<'t> {
         let word = std::mem::take(&mut self.word);
         match self.redirect.take() {
             Some(role) => {
-                let spaced = word.contains(' ').then(|| word.clone()).into_iter().collect();
-                self.out.push(Segment { text: word, role, any_start: false, spaced });
+                self.out.push(Segment::file(&word, role));
             }
             None => self.words.push(word),
         }

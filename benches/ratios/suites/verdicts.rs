@@ -1,0 +1,95 @@
+//! What a verdict over a command costs: a typical one, the worst that is understood, and with many rules.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+use toolgate::domain::session::PermissionMode;
+use toolgate::permission::example;
+use toolgate::permission::policy::{Circumstances, Policy, RuleSet, SourcedRule};
+use toolgate::permission::rule::Rule;
+
+use crate::Plan;
+use crate::table::{Row, median, print};
+
+/// Verdicts in one measurement.
+const BATCH: u32 = 50;
+
+pub(crate) fn run(plan: &Plan) {
+    let few = policy(10);
+    let many = policy(1_000);
+    let typical = "Bash(cd src && git diff --stat HEAD~1 | head -n 40)";
+    let one = seconds(plan, &few, typical);
+    print(&Row::fact("Verdict, a typical command", micros(one), "under 50 µs"));
+    let worst = worst_cases().into_iter().map(|(name, call)| (name, seconds(plan, &few, &call)));
+    let (name, worst) = worst.fold(("", 0.0), |worst, next| if next.1 > worst.1 { next } else { worst });
+    print(&Row::fact(format!("Verdict, the worst input ({name})"), micros(worst), "under 5000 µs"));
+    let with_many = seconds(plan, &many, typical);
+    print(&Row::durations("Verdict with 1,000 rules", with_many, ("10 rules", one), "under 2"));
+}
+
+/// Texts of the greatest length that is read, each made of one thing.
+fn worst_cases() -> Vec<(&'static str, String)> {
+    [
+        ("words", "a ".repeat(590)),
+        ("pipes", "a|".repeat(250) + "a"),
+        ("lists", "a;".repeat(250)),
+        ("quotes", "'a b' ".repeat(590)),
+        ("long quotes", format!("echo '{}'", "a;".repeat(4_990))),
+        ("redirections", format!("a {}", ">b ".repeat(290))),
+        ("conditions", "if a; then ".repeat(15) + &"; fi".repeat(15)),
+        ("many words", "a ".repeat(4_990)),
+        ("expansions", "$a ".repeat(3_300)),
+        ("substitutions", "$(".repeat(2_000)),
+        ("parentheses", "(".repeat(9_000)),
+        ("shells", "sh -c ".repeat(1_600)),
+        ("quotes in a shell", format!("sh -c '{}'", "a \"b\";".repeat(90))),
+        ("braces", "{a,b}".repeat(1_990)),
+    ]
+    .map(|(name, text)| (name, format!("Bash({text})")))
+    .into()
+}
+
+fn policy(rules: usize) -> Policy {
+    let list = |name: &str, make: &dyn Fn(usize) -> String| -> Vec<SourcedRule> {
+        let rule = |number: usize| {
+            let rule = Rule::parse(&make(number)).expect("a rule");
+            SourcedRule { rule, source: format!("permissions.{name}[{number}]") }
+        };
+        (0..rules / 5).map(rule).collect()
+    };
+    let mut allow = list("allow", &|n| format!("Bash(program{n} run *)"));
+    allow.extend(list("allow", &|n| format!("Edit(out{n}/**)")));
+    let rules = RuleSet {
+        deny: list("deny", &|n| format!("Bash(forbidden{n} *)")),
+        ask: list("ask", &|n| format!("Edit(kept{n}/**)")),
+        always_ask: list("always_ask", &|n| format!("Bash(asked{n} * --force *)")),
+        allow,
+        ..RuleSet::default()
+    };
+    Policy::compile(rules, &["Bash", "Edit"]).expect("a policy")
+}
+
+fn seconds(plan: &Plan, policy: &Policy, call: &str) -> f64 {
+    let place = example::place_in(Path::new("/workspace"), Some(Path::new("/home/user")));
+    let circumstances = Circumstances {
+        mode: PermissionMode::Default,
+        bypass: false,
+        someone_there: true,
+        confined: true,
+        grants: &[],
+    };
+    let rounds = (0..plan.rounds.max(5)).map(|_| {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            let subject = example::subject(black_box(call), &place).expect("a call");
+            black_box(policy.judge(&subject, &circumstances));
+        }
+        start.elapsed().as_secs_f64() / f64::from(BATCH)
+    });
+    median(rounds.collect())
+}
+
+fn micros(seconds: f64) -> String {
+    format!("{:.1} µs", seconds * 1e6)
+}

@@ -1,0 +1,72 @@
+//! What a text may be made of to be read at all, so that reading stays within its time whatever is given.
+
+use brush_parser::Token;
+
+use super::script::NotUnderstood;
+
+/// Longest text that is understood, in characters.
+pub(super) const MAX_CHARS: usize = 10_000;
+/// Most tokens (words, operators, line ends) of a text that is understood.
+const MAX_TOKENS: usize = 600;
+/// Most parentheses that are open at once: the parser's time doubles with each that is never closed.
+const MAX_OPEN: usize = 6;
+
+/// Most words `case`, for the same reason.
+const MAX_CASES: usize = 3;
+
+/// Whether the characters are those that a person reads as they are, and not too many of them.
+pub(super) fn text(text: &str) -> Result<(), NotUnderstood> {
+    if text.chars().nth(MAX_CHARS).is_some() {
+        return Err(NotUnderstood("it is longer than 10,000 characters"));
+    }
+    if text.chars().any(is_odd) {
+        return Err(NotUnderstood("it has control characters, or some that cannot be seen"));
+    }
+    if text.contains("\\\n") {
+        return Err(NotUnderstood("a backslash joins two of its lines"));
+    }
+    Ok(())
+}
+
+/// Control, invisible and direction-changing characters: what a person reads is not what runs.
+fn is_odd(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether the tokens can be parsed in a time that grows with their number alone.
+pub(super) fn tokens(tokens: &[Token]) -> Result<(), NotUnderstood> {
+    if tokens.len() > MAX_TOKENS {
+        return Err(NotUnderstood("it has more than 600 words and operators"));
+    }
+    let (mut open, mut cases) = (0usize, 0);
+    for token in tokens {
+        match token {
+            Token::Operator(text, _) if text == "(" => {
+                open += 1;
+                if open > MAX_OPEN {
+                    return Err(NotUnderstood("its parentheses are nested more than 6 deep"));
+                }
+            }
+            Token::Operator(text, _) if text == ")" => {
+                open =
+                    open.checked_sub(1).ok_or(NotUnderstood("a parenthesis is closed that was not open"))?;
+            }
+            Token::Word(text, _) if text == "case" => {
+                cases += 1;
+                if cases > MAX_CASES {
+                    return Err(NotUnderstood("the word `case` is in it more than 3 times"));
+                }
+            }
+            Token::Operator(..) | Token::Word(..) => {}
+        }
+    }
+    if open > 0 {
+        return Err(NotUnderstood("a parenthesis is never closed"));
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! What the commands of a text run in turn, and which of them change what the others mean.
+
+use std::path::PathBuf;
+
+use super::super::commands::carriers;
+use super::read;
+use super::script::{FileUse, Leaf, NotUnderstood, Script};
+
+/// Deepest nesting of texts within texts (`sh -c 'sh -c …'`).
+const MAX_TEXTS: usize = 4;
+/// Most commands that the commands of a text run in turn.
+const MAX_CARRIED: usize = 512;
+
+/// Builtins that change what later words of the same shell mean, or what happens to its files (bash's manual,
+/// "Shell Builtin Commands"). Alone in a text they change nothing that follows.
+const CHANGERS: &[&str] = &[
+    ".",
+    "source",
+    "eval",
+    "exec",
+    "alias",
+    "unalias",
+    "set",
+    "shopt",
+    "enable",
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "unset",
+    "read",
+    "mapfile",
+    "readarray",
+    "let",
+    "getopts",
+    "hash",
+    "bind",
+    "complete",
+    "compgen",
+    "compopt",
+    "trap",
+    "pushd",
+    "popd",
+    "dirs",
+    "umask",
+    "ulimit",
+    "shift",
+    "fc",
+    "history",
+    "wait",
+    "suspend",
+    "disown",
+    "bg",
+    "fg",
+    "logout",
+    "caller",
+];
+
+/// Whether a variable may stand in front of a command without changing what it runs.
+pub(super) fn is_harmless_variable(name: &str, value: &str) -> bool {
+    carriers::is_harmless_variable(name, value)
+}
+
+/// Refuses a text in which one command changes what another one means.
+pub(super) fn check_meaning(script: &Script) -> Result<(), NotUnderstood> {
+    if script.leaves.len() < 2 {
+        return Ok(());
+    }
+    for leaf in &script.leaves {
+        let Some(name) = leaf.words.first().map(String::as_str) else { continue };
+        let mut words = leaf.words.iter().map(String::as_str);
+        // `command cd x` and `builtin eval x` do it in the same shell too.
+        let changes = match name {
+            "command" | "builtin" => words.skip(1).any(|word| word == "cd" || CHANGERS.contains(&word)),
+            "printf" => words.any(|word| word.starts_with("-v")),
+            name => CHANGERS.contains(&name),
+        };
+        if changes {
+            return Err(NotUnderstood("one of its commands changes what others mean"));
+        }
+    }
+    Ok(())
+}
+
+/// Adds what the commands run in turn. `depth`: how many texts this one lies within.
+pub(super) fn follow(script: &mut Script, depth: usize) -> Result<(), NotUnderstood> {
+    let mut found = Found { leaves: Vec::new(), files: Vec::new() };
+    for leaf in &script.leaves {
+        found.of(leaf, depth, 0)?;
+    }
+    script.leaves.append(&mut found.leaves);
+    script.files.append(&mut found.files);
+    Ok(())
+}
+
+struct Found {
+    leaves: Vec<Leaf>,
+    files: Vec<FileUse>,
+}
+
+impl Found {
+    fn of(&mut self, leaf: &Leaf, depth: usize, within: usize) -> Result<(), NotUnderstood> {
+        let carried = carriers::carried(&leaf.words);
+        if carried.untold || (leaf.open && !carried.scripts.is_empty()) {
+            return Err(NotUnderstood("one of its commands runs what the text does not tell"));
+        }
+        if within >= MAX_TEXTS * 4 {
+            return Err(NotUnderstood("its commands run each other more than 16 deep"));
+        }
+        for command in carried.commands {
+            let inner = Leaf {
+                words: command.words,
+                open: command.open || leaf.open,
+                carried: true,
+                directories: leaf.directories.clone(),
+                ..Leaf::default()
+            };
+            self.push(inner.clone())?;
+            self.of(&inner, depth, within + 1)?;
+        }
+        for text in carried.scripts {
+            if depth >= MAX_TEXTS {
+                return Err(NotUnderstood("shell texts in it are nested more than 4 deep"));
+            }
+            let Script { leaves, files } = read::script(&text, depth + 1)?;
+            for inner in leaves {
+                let directories = joined(leaf, &inner.directories);
+                self.push(Leaf { carried: true, directories, ..inner })?;
+            }
+            let files = files.into_iter().map(|file| {
+                let directories = joined(leaf, &file.directories);
+                FileUse { directories, ..file }
+            });
+            self.files.extend(files);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, leaf: Leaf) -> Result<(), NotUnderstood> {
+        if self.leaves.len() >= MAX_CARRIED {
+            return Err(NotUnderstood("its commands run more than 512 others"));
+        }
+        self.leaves.push(leaf);
+        Ok(())
+    }
+}
+
+fn joined(leaf: &Leaf, inner: &[PathBuf]) -> Vec<PathBuf> {
+    let join = |outer: &PathBuf, inner: &PathBuf| {
+        if inner.as_os_str().is_empty() { outer.clone() } else { outer.join(inner) }
+    };
+    leaf.directories.iter().flat_map(|outer| inner.iter().map(move |inner| join(outer, inner))).collect()
+}

@@ -1,0 +1,356 @@
+//! What a shell command really runs: the one place that the policy asks about a command's text.
+//!
+//! [`read`] reads a text to its last word, with a real parser, and says no where it cannot; only what it reads can
+//! be allowed. [`scan`] finds everything that might be run, in any text at all; deny and ask look at that
+//! wherever the text is not understood.
+
+mod bounds;
+mod carried;
+mod directories;
+mod links;
+mod read;
+pub(crate) mod scan;
+mod script;
+mod second;
+mod word;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+pub use script::{FileUse, Leaf, NotUnderstood, Script};
+
+use self::scan::{Role, Segment};
+use super::breaker;
+use super::commands::read_only::{KnownUse, Operand, known_use};
+use super::commands::{carriers, descent, kind};
+use super::subject::{Access, PathOf, Place};
+use crate::domain::visible;
+
+/// Words that are counted from every directory that a command goes to; further ones only from the first.
+const MAX_FOLLOWED: usize = 4096;
+
+/// What is known about the text of a command.
+#[derive(Debug, Clone)]
+pub struct CommandAnalysis {
+    text: String,
+    read: Result<Script, NotUnderstood>,
+    segments: Vec<Segment>,
+}
+
+/// A path that the gate has to resolve and judge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathUse {
+    /// Counted from where the text starts; dots are left in.
+    pub path: PathBuf,
+    /// What happens to it.
+    pub access: Access,
+    /// The shell goes there for what follows.
+    pub(crate) enters: bool,
+    /// What in the text names it.
+    pub(crate) of: PathOf,
+}
+
+/// A path that some word of a command may mean.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct WordPath {
+    /// Absolute, without dots: as spelt, or where that leads.
+    pub(crate) path: PathBuf,
+    /// Absolute, as spelt.
+    pub(crate) written: PathBuf,
+    /// The command may change it, for all that is known.
+    pub(crate) may_edit: bool,
+    /// The command may go into it, for all that is known.
+    pub(crate) descends: bool,
+    /// It is a directory for sure.
+    pub(crate) directory: bool,
+}
+
+/// Reads the text of a command. Total for any text; the time is linear in its length, and bounded for what is
+/// understood.
+pub fn analyse(text: &str) -> CommandAnalysis {
+    let read = read::script(text, 0).map(|mut script| {
+        let known = |leaf: &mut Leaf| {
+            leaf.inner = carriers::transparent(&leaf.words).map_or(0, |inner| leaf.words.len() - inner.len());
+            leaf.known = match leaf.words.as_slice() {
+                // Reading the text has made sure that this is all that it says.
+                [name, .., target] if name == "cd" => Some(entered(target)),
+                _ => known_use(leaf.inner()),
+            };
+        };
+        script.leaves.iter_mut().filter(|leaf| !leaf.carried && !leaf.open).for_each(known);
+        script
+    });
+    let segments = match &read {
+        Ok(script) => {
+            let of_leaves = script.leaves.iter().flat_map(segments);
+            of_leaves.chain(script.files.iter().map(FileUse::segment)).collect()
+        }
+        Err(_) => scan::scan(text),
+    };
+    CommandAnalysis { text: text.to_owned(), read, segments }
+}
+
+fn entered(target: &str) -> KnownUse {
+    let operands = vec![Operand { path: target.to_owned(), access: Access::Read }];
+    KnownUse { operands, ..KnownUse::default() }
+}
+
+/// Reads what is typed into a running program: it is scanned for commands, but never understood.
+pub fn analyse_input(text: &str) -> CommandAnalysis {
+    let read = Err(NotUnderstood("what a running program makes of its input is not known"));
+    CommandAnalysis { text: text.to_owned(), read, segments: scan::scan(text) }
+}
+
+/// The words of the one command that a text is, all of them literal; none for any other text.
+pub(crate) fn one_command(text: &str) -> Option<Vec<String>> {
+    let script = read::script(text, 0).ok()?;
+    script.only().filter(|leaf| !leaf.assigns).map(|leaf| leaf.words.clone())
+}
+
+/// What deny and ask look at in a command that is understood.
+fn segments(leaf: &Leaf) -> Vec<Segment> {
+    let inert = leaf.known.is_some() || kind::is_inert(&leaf.words);
+    scan::of_words(&leaf.words, !inert)
+}
+
+impl FileUse {
+    fn segment(&self) -> Segment {
+        let role = if self.access == Access::Read { Role::Source } else { Role::Target };
+        Segment::file(&self.path, role)
+    }
+}
+
+impl CommandAnalysis {
+    /// The text that was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it runs, when it is understood to its last word.
+    pub fn understood(&self) -> Option<&Script> {
+        self.read.as_ref().ok()
+    }
+
+    /// Why it is not understood.
+    pub fn not_understood(&self) -> Option<NotUnderstood> {
+        self.read.as_ref().err().copied()
+    }
+
+    /// Paths that the gate has to resolve and judge as paths: operands of known commands, where a `cd` leads, and
+    /// the files of redirections.
+    pub fn path_uses(&self) -> Vec<PathUse> {
+        let Ok(script) = &self.read else { return Vec::new() };
+        let mut uses = Vec::new();
+        for (index, leaf) in script.leaves.iter().enumerate().filter(|(_, leaf)| !leaf.carried) {
+            for operand in leaf.known.iter().flat_map(|known| &known.operands) {
+                uses.extend(leaf.directories.iter().map(|directory| PathUse {
+                    path: directory.join(&operand.path),
+                    access: operand.access,
+                    enters: leaf.moves(),
+                    of: PathOf::Leaf(index),
+                }));
+            }
+        }
+        for file in &script.files {
+            uses.extend(file.directories.iter().map(|directory| PathUse {
+                path: directory.join(&file.path),
+                access: file.access,
+                enters: false,
+                of: PathOf::Redirection,
+            }));
+        }
+        uses
+    }
+
+    /// Whether what a path means stays the same while the text runs: nothing else in it can make a link or move
+    /// one there.
+    pub(crate) fn paths_stay(&self) -> bool {
+        let Ok(script) = &self.read else { return false };
+        script.started().nth(1).is_none()
+            || script.started().all(|leaf| leaf.known.is_some() || links::makes_none(&leaf.words))
+    }
+
+    /// The commands in the text, for the reviewer, with what hides escaped: as they are understood, else as the
+    /// text is most likely meant; then no verdict rests on them.
+    pub fn leaves(&self) -> Vec<String> {
+        match &self.read {
+            Ok(script) => script.leaves.iter().map(|leaf| visible::one_line(&leaf.shown())).collect(),
+            Err(_) => scan::leaves(&self.text).iter().map(|leaf| visible::one_line(leaf)).collect(),
+        }
+    }
+
+    /// Everything that might be run or redirected, for deny and ask.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Whether the files that it names may be run by it, for all that is known: they are no mere data
+    /// to programs that only read, write or move them.
+    pub fn may_run_files(&self) -> bool {
+        !self.segments.iter().all(Segment::is_inert)
+    }
+
+    /// Whether it reads what lies beneath a directory, for all that its words say.
+    pub(crate) fn descends(&self) -> bool {
+        let of_leaf = |leaf: &Leaf| match &leaf.known {
+            Some(known) => known.recursive,
+            None => segments(leaf).iter().any(descent::descends),
+        };
+        match &self.read {
+            Ok(script) => script.leaves.iter().any(of_leaf),
+            Err(_) => self.segments.iter().any(descent::descends),
+        }
+    }
+
+    /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).
+    pub fn uses_network(&self) -> bool {
+        self.segments.iter().any(|s| s.text().contains("/dev/tcp/") || s.text().contains("/dev/udp/"))
+    }
+
+    /// Every path that a word of the text may mean, counted from where it starts and from where a `cd` leads.
+    pub(crate) fn word_paths(&self, place: &Place) -> Vec<WordPath> {
+        let mut words = Words { place, seen: HashSet::new(), out: Vec::new() };
+        if let Ok(script) = &self.read {
+            for leaf in &script.leaves {
+                let here = places(place, &leaf.directories);
+                for segment in segments(leaf) {
+                    words.of(&segment, leaf.known.is_some(), &here);
+                }
+            }
+            for file in &script.files {
+                words.of(&file.segment(), false, &places(place, &file.directories));
+            }
+        } else {
+            let here = places(place, &breaker::directories(&self.segments, place));
+            for segment in &self.segments {
+                words.of(segment, false, &here);
+            }
+        }
+        words.out
+    }
+}
+
+fn places(place: &Place, directories: &[PathBuf]) -> Vec<Place> {
+    directories.iter().map(|directory| Place { cwd: place.cwd.join(directory), ..place.clone() }).collect()
+}
+
+/// Collects the paths that words may mean, each once.
+struct Words<'p> {
+    place: &'p Place,
+    seen: HashSet<(String, bool, bool, PathBuf)>,
+    out: Vec<WordPath>,
+}
+
+impl Words<'_> {
+    fn of(&mut self, segment: &Segment, known: bool, places: &[Place]) {
+        let (skip, may_edit) = match segment.role() {
+            Role::Runs => (1, !known && !kind::only_reads(segment.words())),
+            Role::Source => (0, false),
+            Role::Target => (0, true),
+        };
+        let descends = !known && segment.role() == Role::Runs && !descent::stays(segment);
+        let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains('/'));
+        let words = words.map(|(_, word)| word).chain(segment.spaced());
+        for part in words.flat_map(path_parts) {
+            let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
+            for here in places.iter().take(followed) {
+                if !self.seen.insert((part.to_owned(), may_edit, descends, here.cwd.clone())) {
+                    continue;
+                }
+                let written = here.word_target(part);
+                let path = here.resolve(&written);
+                let directory = self.place.workspace.starts_with(&path);
+                self.out.push(WordPath { path, written, may_edit, descends, directory });
+                if part.starts_with(['/', '~']) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`.
+fn path_parts(word: &str) -> impl Iterator<Item = &str> {
+    let whole = (!word.starts_with('-')).then_some(word);
+    let attached = word.strip_prefix('-').filter(|w| !w.starts_with('-')).and_then(|w| w.get(1..));
+    let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
+    let pieces = word.split([':', '=', ',']);
+    [whole, attached, behind('='), behind(':'), word.strip_prefix('@')]
+        .into_iter()
+        .flatten()
+        .chain(pieces)
+        .filter(|part| !part.is_empty() && *part != "-")
+}
+
+#[cfg(test)]
+mod reading_tests;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn understanding_and_scanning_are_apart() {
+        let simple = analyse("cat a b");
+        assert_eq!(simple.understood().unwrap().leaves()[0].words, ["cat", "a", "b"]);
+        assert_eq!(simple.path_uses().len(), 2);
+        for text in ["cat a && rm b", "cat $a; rm b"] {
+            let compound = analyse(text);
+            assert_eq!(compound.understood().is_none(), text.contains('$'), "{text}");
+            assert!(compound.segments().iter().any(|s| s.text() == "rm b"), "{text}");
+        }
+        assert_eq!(analyse("cat a && rm b").leaves(), ["cat a", "rm b"]);
+        assert!(analyse_input("ls\n").understood().is_none());
+    }
+
+    #[test]
+    fn connections_of_bash_itself_are_seen() {
+        assert!(analyse("exec 3<>/dev/tcp/1.2.3.4/80").uses_network());
+        assert!(analyse("cat </dev/'tcp'/x/80").uses_network());
+        assert!(!analyse("cat /dev/null").uses_network());
+    }
+
+    #[test]
+    fn words_give_the_paths_they_may_mean() {
+        let place = Place { workspace: "/ws".into(), home: Some("/home/u".into()), cwd: "/ws/sub".into() };
+        let paths = |command: &str| -> Vec<(String, bool)> {
+            let found = analyse(command).word_paths(&place);
+            found.into_iter().map(|w| (w.path.display().to_string(), w.may_edit)).collect()
+        };
+        for (command, path, may_edit) in [
+            ("cat .env", "/ws/sub/.env", false),
+            ("cat ../.env", "/ws/.env", false),
+            ("curl -d @.env x", "/ws/sub/.env", true),
+            ("dd if=.env", "/ws/sub/.env", true),
+            ("x --file=~/.ssh/id", "/home/u/.ssh/id", true),
+            ("git show HEAD:.env", "/ws/sub/.env", false),
+            ("x > out", "/ws/sub/out", true),
+            ("wc -l < in", "/ws/sub/in", false),
+            ("gcc -I/usr/inc", "/usr/inc", true),
+            ("docker run -v /srv/a:/b x", "/srv/a", true),
+            ("docker run --mount type=bind,src=/srv/a,dst=/b x", "/srv/a", true),
+            ("./run.sh", "/ws/sub/run.sh", true),
+            ("cat $HOME/.netrc; x", "/home/u/.netrc", false),
+        ] {
+            assert!(paths(command).contains(&(path.to_owned(), may_edit)), "{command}: {:?}", paths(command));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_within_bounds(text in "(?s).{0,300}") {
+            let analysis = analyse(&text);
+            let size: usize = analysis.segments().iter().map(|s| s.text().len()).sum();
+            prop_assert!(size <= 10 * text.len() + 16);
+        }
+
+        #[test]
+        fn shell_like_text_is_read_within_bounds(text in "[ a-z'\"\\\\$(){}<>|&;`#=\n/*~-]{0,400}") {
+            let analysis = analyse(&text);
+            let size: usize = analysis.segments().iter().map(|s| s.text().len()).sum();
+            prop_assert!(size <= 10 * text.len() + 16);
+        }
+    }
+}

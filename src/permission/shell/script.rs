@@ -1,0 +1,105 @@
+//! A shell text that is understood: every command in it, word by word.
+
+use std::path::PathBuf;
+
+use super::super::commands::read_only::KnownUse;
+use super::super::subject::Access;
+
+/// Why a text is not understood: the rest of a sentence that begins with "the command is not understood: ".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotUnderstood(pub &'static str);
+
+/// Everything that a text runs, in the order in which it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Script {
+    pub(super) leaves: Vec<Leaf>,
+    pub(super) files: Vec<FileUse>,
+}
+
+/// One command that runs when the text does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Leaf {
+    /// The words that the program gets, its name first.
+    pub words: Vec<String>,
+    /// More words may follow that the text does not tell (`xargs rm`).
+    pub open: bool,
+    /// Another command of the text runs this one (`timeout 5 ls`, `sh -c ls`), which the shell does not start by
+    /// itself.
+    pub carried: bool,
+    /// Whether assignments stand in front of it, all of them harmless.
+    pub(super) assigns: bool,
+    /// Where it may start: each counts from where the text starts.
+    pub(super) directories: Vec<PathBuf>,
+    /// What the table of known commands says, when every word of it is in there.
+    pub(super) known: Option<KnownUse>,
+    /// Where `words` begin to be the command that counts for allow: behind `timeout 5` and the like.
+    pub(super) inner: usize,
+}
+
+/// A file that the shell itself opens for a redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileUse {
+    /// As it is written, without its quotes.
+    pub path: String,
+    /// What happens to it.
+    pub access: Access,
+    /// From where it counts.
+    pub(super) directories: Vec<PathBuf>,
+}
+
+impl Script {
+    /// The commands, in the order in which they are written; one that another one runs comes after that.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// The files that are opened for redirections.
+    pub fn files(&self) -> &[FileUse] {
+        &self.files
+    }
+
+    /// The only command, when there is one that the shell starts, and no redirection.
+    pub fn only(&self) -> Option<&Leaf> {
+        let mut started = self.started();
+        started.next().filter(|_| started.next().is_none() && self.files.is_empty())
+    }
+
+    /// The commands that the shell itself starts: what they run in turn is theirs.
+    pub(crate) fn started(&self) -> impl Iterator<Item = &Leaf> {
+        self.leaves.iter().filter(|leaf| !leaf.carried)
+    }
+}
+
+impl Leaf {
+    /// What the table of known commands says, when every word of it is in there.
+    pub(crate) fn known(&self) -> Option<&KnownUse> {
+        self.known.as_ref()
+    }
+
+    /// The words that count for allow: of what `timeout 5` and the like look through to.
+    pub(crate) fn inner(&self) -> &[String] {
+        self.words.get(self.inner..).unwrap_or_default()
+    }
+
+    /// As a shell would take it, for people to read.
+    pub(super) fn shown(&self) -> String {
+        let quoted = self.words.iter().map(|word| {
+            let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,^!#*?{}[]~".contains(c);
+            if !word.is_empty() && word.chars().all(plain) {
+                word.clone()
+            } else {
+                format!("'{}'", word.replace('\'', r"'\''"))
+            }
+        });
+        let mut text = quoted.collect::<Vec<_>>().join(" ");
+        if self.open {
+            text.push_str(" …");
+        }
+        text
+    }
+
+    /// Whether it goes to another directory for what follows.
+    pub(super) fn moves(&self) -> bool {
+        self.words.first().is_some_and(|name| name == "cd")
+    }
+}

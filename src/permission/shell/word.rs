@@ -1,0 +1,128 @@
+//! What a literal word is, once its quotes are gone.
+
+use brush_parser::word::{self, WordPiece, WordPieceWithSource};
+
+use super::read::{self, OPTIONS};
+use super::script::NotUnderstood;
+
+/// A word's value, and whether it has the output of `cat <<'E'` in it.
+pub(super) struct Literal {
+    pub(super) value: String,
+    pub(super) runs_cat: bool,
+}
+
+/// The one value that the shell takes `raw` for, whatever is set and whichever files exist.
+pub(super) fn literal(raw: &str) -> Result<Literal, NotUnderstood> {
+    let mut literal = Literal { value: String::new(), runs_cat: false };
+    if raw.chars().all(is_plain) || matches!(raw, "{}" | "[" | "]") {
+        raw.clone_into(&mut literal.value);
+        return Ok(literal);
+    }
+    let pieces = word::parse(raw, &OPTIONS).map_err(|_| NotUnderstood("a word in it cannot be read"))?;
+    whole(&pieces, 0, raw.len())?;
+    for piece in pieces {
+        let before = literal.value.chars().next_back().filter(|_| piece.start_index > 0);
+        match piece.piece {
+            WordPiece::Text(text) => {
+                unquoted(&text, piece.start_index == 0, before)?;
+                literal.value.push_str(&text);
+            }
+            WordPiece::SingleQuotedText(text) => literal.value.push_str(&text),
+            WordPiece::DoubleQuotedSequence(inner) => double_quoted(inner, &mut literal)?,
+            WordPiece::EscapeSequence(text) => {
+                let mut escaped = text.chars();
+                if escaped.next() != Some('\\') {
+                    return Err(NotUnderstood("a word in it cannot be read"));
+                }
+                literal.value.push_str(escaped.as_str());
+            }
+            other => return Err(expands(&other)),
+        }
+    }
+    Ok(literal)
+}
+
+/// Characters that mean themselves anywhere in a word.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@' | '%' | '+' | ',' | '^')
+}
+
+/// Whether the pieces cover the text without a gap.
+fn whole(pieces: &[WordPieceWithSource], from: usize, to: usize) -> Result<(), NotUnderstood> {
+    let mut at = from;
+    for piece in pieces {
+        if piece.start_index != at {
+            return Err(NotUnderstood("a word in it cannot be read"));
+        }
+        at = piece.end_index;
+    }
+    if at == to { Ok(()) } else { Err(NotUnderstood("a word in it cannot be read")) }
+}
+
+/// Text outside of quotes that no expansion begins in. `before`: the character in front of it, in the word.
+fn unquoted(text: &str, first: bool, before: Option<char>) -> Result<(), NotUnderstood> {
+    let mut before = before;
+    for (at, c) in text.char_indices() {
+        match c {
+            '*' | '?' | '[' | ']' => return Err(NotUnderstood("a pattern of file names is in it")),
+            '{' | '}' => return Err(NotUnderstood("a brace outside of quotes is in it")),
+            '~' if (first && at == 0) || matches!(before, Some('=' | ':')) => {
+                return Err(NotUnderstood("a `~` for a home directory is in it"));
+            }
+            '$' | '`' | '(' | ')' | '<' | '>' | '&' | '|' | ';' | '\'' | '"' | '\\' | '\n' | ' ' | '\t' => {
+                return Err(NotUnderstood("a word in it cannot be read"));
+            }
+            _ => before = Some(c),
+        }
+    }
+    Ok(())
+}
+
+fn double_quoted(pieces: Vec<WordPieceWithSource>, literal: &mut Literal) -> Result<(), NotUnderstood> {
+    for piece in pieces {
+        match piece.piece {
+            WordPiece::Text(text) if is_quoted_text(&text) => literal.value.push_str(&text),
+            WordPiece::EscapeSequence(text) => match text.strip_prefix('\\') {
+                Some(escaped @ ("$" | "`" | "\"" | "\\")) => literal.value.push_str(escaped),
+                Some("\n") | None => return Err(NotUnderstood("a word in it cannot be read")),
+                Some(_) => literal.value.push_str(&text),
+            },
+            WordPiece::CommandSubstitution(inner) => {
+                literal.value.push_str(read::quoted_document(&inner)?.trim_end_matches('\n'));
+                literal.runs_cat = true;
+            }
+            other => return Err(expands(&other)),
+        }
+    }
+    Ok(())
+}
+
+/// Text in double quotes that stands for itself: a backslash does, before most characters.
+fn is_quoted_text(text: &str) -> bool {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let odd = match c {
+            '$' | '`' | '"' => true,
+            '\\' => matches!(chars.peek(), None | Some('$' | '`' | '"' | '\\' | '\n')),
+            _ => false,
+        };
+        if odd {
+            return false;
+        }
+    }
+    true
+}
+
+fn expands(piece: &WordPiece) -> NotUnderstood {
+    NotUnderstood(match piece {
+        WordPiece::AnsiCQuotedText(_) => "a word in `$'…'` is in it",
+        WordPiece::GettextDoubleQuotedSequence(_) => "a word in `$\"…\"` is in it",
+        WordPiece::TildeExpansion(_) => "a `~` for a home directory is in it",
+        WordPiece::ParameterExpansion(_) => "a variable is expanded in it",
+        WordPiece::CommandSubstitution(_) | WordPiece::BackquotedCommandSubstitution(_) => {
+            "the output of a command becomes part of it"
+        }
+        WordPiece::ArithmeticExpression(_) => "arithmetic is in it",
+        _ => "a word in it cannot be read",
+    })
+}
