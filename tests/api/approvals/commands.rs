@@ -143,3 +143,80 @@ async fn p10_a_denied_file_is_neither_read_nor_listed() {
         assert!(!found["result"].to_string().contains("env"), "{found}");
     }
 }
+
+/// Known read-only commands run unasked, however they are joined, and from wherever a `cd` within the workspace
+/// leads; what leads out of it asks.
+#[tokio::test]
+async fn known_commands_run_unasked_however_they_are_joined() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    std::fs::create_dir_all(session.file("sub/deep")).unwrap();
+    session.write_file("sub/x", "one\ntwo\nthree\n");
+    session.write_file("x", "top\n");
+    symlink("/etc", session.file("out")).unwrap();
+    symlink(session.file("sub"), session.file("link")).unwrap();
+    for (id, command, want) in [
+        ("1", "(cd sub && cat x | head -n 2); pwd", "one\ntwo\n"),
+        ("2", "(cd sub && cat ../x && wc -l < x 2>/dev/null)", "top\n3\n"),
+        ("3", "cat <<'E' | sort\nb\na $x\nE", "a $x\nb\n"),
+        ("4", "timeout 5 sed -n '2,3p' sub/x", "two\nthree\n"),
+    ] {
+        let call = session.bash(id, command).await.expect(200);
+        assert_eq!(call["status"], "completed", "{command}: {call}");
+        assert!(call["result"]["result"].as_str().unwrap().starts_with(want.trim_end()), "{command}: {call}");
+    }
+    for (id, command) in [
+        ("out", "cd out && cat hostname"),
+        ("up", "cd .. && ls"),
+        ("either", "cd sub; cat ../../x"),
+        // Bash counts `..` from the name of the link, the kernel from where it leads.
+        ("link", "cd link && cat ../x"),
+        ("twice", "cd sub && cd ../.. && ls"),
+        ("write", "cat x > y"),
+        ("loop", "for f in x; do cat $f; done"),
+    ] {
+        session.asks(id, "Bash", json!({"command": command})).await;
+    }
+    assert!(!session.file("y").exists());
+}
+
+/// What one command makes of a path is not known before it has run: a link that the text itself makes does not lead
+/// a read out of the workspace.
+#[tokio::test]
+async fn a_link_that_a_command_makes_is_not_followed_unasked() {
+    let config = json!({"permissions": {"allow": ["Bash(ln *)", "Bash(mkdir *)"]}});
+    let server = TestServer::with_config(&config);
+    let session = server.session().await;
+    session.write_file("a", "inside\n");
+    assert_eq!(status(&session, "1", "ln -s a b").await, "completed");
+    assert_eq!(status(&session, "2", "mkdir -p d && cat b").await, "completed");
+    for (id, command) in [
+        ("file", "ln -s /etc/hostname h && cat h"),
+        ("directory", "ln -s /etc e && cd e && cat hostname"),
+        ("other-order", "cat h; ln -s /etc/hostname h"),
+        ("at-once", "ln -s /etc/hostname h & cat h"),
+    ] {
+        session.asks(id, "Bash", json!({"command": command})).await;
+    }
+    assert!(!session.file("h").exists() && !session.file("e").exists());
+}
+
+/// A grant for one command of a text covers that command in other texts, but not where a `cd` leads out.
+#[tokio::test]
+async fn a_grant_covers_one_command_of_a_text() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    std::fs::create_dir(session.file("sub")).unwrap();
+    let outside = server.outside().to_str().unwrap().to_owned();
+    let id = session.asks("1", "Bash", json!({"command": "cd sub && touch made | cat"})).await;
+    let shown = server.operator().approval(&id).await;
+    assert_eq!(shown["leaves"], json!(["cd sub", "touch made", "cat"]), "{shown}");
+    assert_eq!(shown["offers"][1]["pattern"], "Bash(touch made)", "{shown}");
+    server.operator().decide(&id, &json!({"decision": "allow", "scope": "session"})).await.expect(200);
+    session.ended("1").await;
+    assert!(session.file("sub/made").exists());
+    assert_eq!(status(&session, "2", "pwd; touch made && ls").await, "completed");
+    session.asks("3", "Bash", json!({"command": "touch made && touch other"})).await;
+    session.asks("4", "Bash", json!({"command": format!("cd {outside} && touch made")})).await;
+    assert!(!server.outside().join("made").exists());
+}
