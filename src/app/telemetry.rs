@@ -38,6 +38,9 @@ pub(super) fn start(
 
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let text = panic.payload_as_str().unwrap_or("a panic without a text");
+    if crate::permission::shell::is_caught(panic) {
+        return;
+    }
     let location = panic.location().map(ToString::to_string);
     tracing::error!(panic = text, location, "a task panicked");
 }

@@ -119,6 +119,12 @@ enum Command {
 
 /// Runs the command that the arguments name and returns how the process should exit.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !crate::permission::shell::is_caught(panic) {
+            usual(panic);
+        }
+    }));
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {

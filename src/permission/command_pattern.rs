@@ -257,6 +257,12 @@ impl CommandSet {
         self.patterns.is_empty()
     }
 
+    /// Whether a pattern speaks of a program, so that more words than are known could make it match.
+    pub(crate) fn speaks_of(&self, program: &str) -> bool {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        !self.loose.is_empty() || self.by_word.contains_key(program) || self.by_word.contains_key(name)
+    }
+
     /// The number of a pattern that matches one of the segments, from any word that may start a command.
     ///
     /// Time is linear in the text for each pattern: a pattern with stars in its middle is tried only at the

@@ -209,6 +209,11 @@ impl Policy {
                 format!("it would remove {target} with all that is in it"),
             ));
         }
+        let spoken_of = |name: &str| self.deny.speaks_of(name) || self.always_ask.speaks_of(name);
+        if let Some(program) = command.programs_with_more_words().find(|name| spoken_of(name)) {
+            let text = format!("{program} gets words that are not told, and a rule speaks of it");
+            return Some(Reason::new(By::NotUnderstood, text));
+        }
         if let Some(reason) = self.might_reach_denied(subject, words) {
             return Some(reason);
         }

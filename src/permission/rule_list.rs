@@ -118,6 +118,12 @@ impl RuleList {
         self.rules.iter().any(|r| r.rule.is_for_bash())
     }
 
+    /// Whether a rule about Bash speaks of a program.
+    pub(crate) fn speaks_of(&self, program: &str) -> bool {
+        self.outright.contains_key("Bash")
+            || self.commands.get("Bash").is_some_and(|set| set.speaks_of(program))
+    }
+
     /// Whether any path pattern guards reading.
     pub(crate) fn guards_reads(&self) -> bool {
         !self.reads.is_empty() || self.outright.contains_key("Read")

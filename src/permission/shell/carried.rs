@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::commands::carriers;
+use super::super::commands::kind::{self, ProgramKind};
 use super::read;
 use super::script::{FileUse, Leaf, NotUnderstood, Script};
 
@@ -102,11 +103,15 @@ struct Found {
 impl Found {
     fn of(&mut self, leaf: &Leaf, depth: usize, within: usize) -> Result<(), NotUnderstood> {
         let carried = carriers::carried(&leaf.words);
-        if carried.untold || (leaf.open && !carried.scripts.is_empty()) {
+        if carried.untold || (leaf.open && !carried.scripts.is_empty()) || runs_a_stream(&leaf.words) {
             return Err(NotUnderstood("one of its commands runs what the text does not tell"));
         }
         if within >= MAX_TEXTS * 4 {
             return Err(NotUnderstood("its commands run each other more than 16 deep"));
+        }
+        if carried.guessed {
+            // Any word of it may begin a command: that is how deny and ask look at such a command anyway.
+            return Ok(());
         }
         for command in carried.commands {
             let inner = Leaf {
@@ -144,6 +149,19 @@ impl Found {
         self.leaves.push(leaf);
         Ok(())
     }
+}
+
+/// Whether a program that runs files is given one that is no file: what comes through it is not told
+/// (`sh /dev/stdin`).
+fn runs_a_stream(words: &[String]) -> bool {
+    let runs_files = words.first().is_some_and(|name| {
+        matches!(
+            kind::kind(name),
+            ProgramKind::Interpreter | ProgramKind::RunsWorkspace | ProgramKind::Carrier
+        )
+    });
+    let stream = |word: &String| ["/dev/stdin", "/dev/fd", "/proc/"].iter().any(|name| word.contains(name));
+    runs_files && words.iter().any(stream)
 }
 
 fn joined(leaf: &Leaf, inner: &[PathBuf]) -> Vec<PathBuf> {

@@ -5,6 +5,7 @@
 //! wherever the text is not understood.
 
 mod bounds;
+mod brush;
 mod carried;
 mod directories;
 mod links;
@@ -17,6 +18,7 @@ mod word;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+pub use brush::is_caught;
 pub use script::{FileUse, Leaf, NotUnderstood, Script};
 
 use self::scan::{Role, Segment};
@@ -177,6 +179,12 @@ impl CommandAnalysis {
             Ok(script) => script.leaves.iter().map(|leaf| visible::one_line(&leaf.shown())).collect(),
             Err(_) => scan::leaves(&self.text).iter().map(|leaf| visible::one_line(leaf)).collect(),
         }
+    }
+
+    /// Programs that are run with more words than the text tells (`xargs rm`).
+    pub(crate) fn programs_with_more_words(&self) -> impl Iterator<Item = &str> {
+        let leaves = self.read.iter().flat_map(|script| &script.leaves).filter(|leaf| leaf.open);
+        leaves.filter_map(|leaf| leaf.words.first()).map(String::as_str)
     }
 
     /// Everything that might be run or redirected, for deny and ask.

@@ -9,22 +9,11 @@ use brush_parser::ast::{
     CompoundCommand, CompoundList, ElseClause, IoFileRedirectKind as Kind, IoFileRedirectTarget as Target,
     IoHereDocument, IoRedirect, Pipeline, PipelineTimed, SeparatorOperator, SimpleCommand,
 };
-use brush_parser::{ParserImpl, ParserOptions};
 
 use super::directories::{After, Directories};
 use super::script::{FileUse, Leaf, NotUnderstood, Script};
-use super::{bounds, carried, second, word};
+use super::{bounds, brush, carried, second, word};
 use crate::permission::subject::Access;
-
-/// How bash reads a text that it is given with `-c`.
-pub(super) const OPTIONS: ParserOptions = ParserOptions {
-    enable_extended_globbing: false,
-    posix_mode: false,
-    sh_mode: false,
-    tilde_expansion_at_word_start: true,
-    tilde_expansion_after_colon: false,
-    parser_impl: ParserImpl::Peg,
-};
 
 /// Most commands of a text that is understood.
 const MAX_LEAVES: usize = 256;
@@ -34,11 +23,7 @@ const MAX_DEPTH: usize = 16;
 /// Reads the text. `depth`: how many texts it lies within (`sh -c 'sh -c …'`).
 pub(super) fn script(text: &str, depth: usize) -> Result<Script, NotUnderstood> {
     bounds::text(text)?;
-    let tokens = brush_parser::uncached_tokenize_str(text, &OPTIONS.tokenizer_options())
-        .map_err(|_| NotUnderstood("it is no complete shell text"))?;
-    bounds::tokens(&tokens)?;
-    let program = brush_parser::parse_tokens(&tokens, &OPTIONS)
-        .map_err(|_| NotUnderstood("it is no complete shell text"))?;
+    let program = brush::program(text)?;
     let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0 };
     let mut directories = Directories::here();
     for list in &program.complete_commands {
@@ -57,10 +42,7 @@ pub(super) fn script(text: &str, depth: usize) -> Result<Script, NotUnderstood> 
 /// The text that `cat <<'E' … E` prints, when a text is just that.
 pub(super) fn quoted_document(text: &str) -> Result<String, NotUnderstood> {
     const OTHER: NotUnderstood = NotUnderstood("the output of a command becomes part of it");
-    let tokens =
-        brush_parser::uncached_tokenize_str(text, &OPTIONS.tokenizer_options()).map_err(|_| OTHER)?;
-    bounds::tokens(&tokens)?;
-    let program = brush_parser::parse_tokens(&tokens, &OPTIONS).map_err(|_| OTHER)?;
+    let program = brush::program(text).map_err(|_| OTHER)?;
     let [CompoundList(items)] = program.complete_commands.as_slice() else { return Err(OTHER) };
     let [item] = items.as_slice() else { return Err(OTHER) };
     let (AndOrList { first, additional }, SeparatorOperator::Sequence) = (&item.0, &item.1) else {

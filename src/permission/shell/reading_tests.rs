@@ -209,6 +209,8 @@ fn everything_else_is_not_understood() {
         "echo 'rm x' | sh",
         "sh <<'E'\nrm x\nE",
         "python3 -c 'x'",
+        "echo 'rm x' | sh /dev/stdin",
+        "echo 'rm x' | bash /proc/self/fd/0",
     ] {
         assert!(analyse(text).understood().is_none(), "{text:?}: {:?}", analyse(text).understood());
     }

@@ -1,9 +1,9 @@
 //! What a literal word is, once its quotes are gone.
 
-use brush_parser::word::{self, WordPiece, WordPieceWithSource};
+use brush_parser::word::{WordPiece, WordPieceWithSource};
 
-use super::read::{self, OPTIONS};
 use super::script::NotUnderstood;
+use super::{brush, read};
 
 /// A word's value, and whether it has the output of `cat <<'E'` in it.
 pub(super) struct Literal {
@@ -18,7 +18,7 @@ pub(super) fn literal(raw: &str) -> Result<Literal, NotUnderstood> {
         raw.clone_into(&mut literal.value);
         return Ok(literal);
     }
-    let pieces = word::parse(raw, &OPTIONS).map_err(|_| NotUnderstood("a word in it cannot be read"))?;
+    let pieces = brush::pieces(raw)?;
     whole(&pieces, 0, raw.len())?;
     for piece in pieces {
         let before = literal.value.chars().next_back().filter(|_| piece.start_index > 0);
