@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::problem::ConfigProblem;
 
-fn options() -> ParseOptions {
+pub(super) fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

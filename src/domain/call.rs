@@ -65,6 +65,13 @@ fn text_or_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, 
     }
 }
 
+/// The same where the arguments may be left out.
+pub(crate) fn text_or_object_or_none<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    text_or_object(deserializer).map(Some)
+}
+
 /// What arguments are on the wire: JSON text, or the JSON object itself.
 #[derive(Debug)]
 pub enum Arguments {}

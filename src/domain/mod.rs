@@ -6,6 +6,7 @@ pub mod call;
 pub mod clock;
 pub mod digest;
 pub mod event;
+pub mod explanation;
 pub mod grant;
 pub mod identity;
 pub mod outcome;

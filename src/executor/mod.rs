@@ -21,5 +21,5 @@ pub use foreign::{Gated, McpBackend, McpProxyExecutor};
 pub use gated::GatedExecutor;
 pub use overlay::OverlayToolExecutor;
 pub use registry::ToolRegistry;
-pub use resolver::resolve;
+pub use resolver::{resolve, resolve_for_judging};
 pub use tool_executor::ToolExecutor;

@@ -26,6 +26,27 @@ pub fn resolve<T: GatedExecutor + ?Sized>(executor: &T, call: &ToolCall) -> Resu
     executor.resolve_exact(call, &exact, None)
 }
 
+/// Resolves a call for judging alone. A tool that nobody owns here is judged as a foreign one, but for a name
+/// that nearly is that of one that is owned: whoever calls `bash` means Bash, and is not told of something else.
+/// The flag says whether it is owned.
+pub fn resolve_for_judging<T: GatedExecutor + ?Sized>(
+    executor: &T,
+    call: &ToolCall,
+) -> Result<(ResolvedCall, bool), ToolError> {
+    let name = &call.function.name;
+    match exact_name(executor, name) {
+        Ok(exact) => Ok((executor.resolve_exact(call, &exact, None)?, true)),
+        Err(not_found) => {
+            let bare = NAME_SPACES.iter().find_map(|space| name.strip_prefix(space)).unwrap_or(name);
+            let folded = fold(bare);
+            if executor.schemas().iter().any(|schema| fold(schema.name()) == folded) {
+                return Err(not_found);
+            }
+            Ok((unowned(call, name, None)?, false))
+        }
+    }
+}
+
 /// The exact name that a reference stands for.
 pub(super) fn exact_name<T: GatedExecutor + ?Sized>(
     executor: &T,

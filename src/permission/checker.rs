@@ -6,8 +6,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::call::{ResolvedCall, Touch};
+use super::explain::{self, Paper};
 use super::scope::Scope;
 use crate::domain::approval::{AskReason, Offer};
+use crate::domain::explanation::Explanation;
 use crate::domain::result::DeniedBy;
 use crate::domain::schema::ToolMutability;
 use crate::domain::session::PermissionMode;
@@ -26,6 +28,21 @@ pub trait PermissionChecker: Send + Sync {
 
     /// The same for a call that has to be confirmed: nothing but a refusal comes before asking.
     async fn check_or_request_forced(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError>;
+
+    /// What would come of the call, and why: the same verdict, told and not counted.
+    async fn explain(&self, request: &PermissionRequest<'_>) -> Result<Explanation, PermissionError> {
+        let judged = if self.requires_forced_confirmation(request) {
+            self.check_or_request_forced(request).await
+        } else {
+            self.check_or_request(request).await
+        };
+        explain::of_check(request, judged)
+    }
+
+    /// The same for a call that no session makes, by its text alone: only rules can say that.
+    async fn explain_on_paper(&self, _: &Paper<'_>) -> Result<Explanation, PermissionError> {
+        Err(PermissionError::Unfit("there are no rules here that could judge a call on paper".to_owned()))
+    }
 
     /// Which paths a permitted call must not even see, by the same rules that it was judged by.
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden;

@@ -7,12 +7,13 @@ use async_trait::async_trait;
 
 use super::call::{ResolvedCall, Touch};
 use super::checker::{Confirmation, Hidden, PermissionChecker, PermissionError, PermissionRequest};
-use super::example::{Expected, RuleTest, TestFailure};
+use super::example::{self, ExampleError, Expected, RuleTest, TestFailure};
+use super::explain::{self, Paper, PaperCall};
 use super::host::Host;
 use super::located;
 use super::offer::offers_for;
 use super::petition::Petition;
-use super::policy::{self, Circumstances, Policy, RuleSet, SourcedRule};
+use super::policy::{self, Circumstances, Policy, PolicyError, RuleSet, SourcedRule};
 use super::revision::InForce;
 use super::rule::Rule;
 use super::scope::Scope;
@@ -21,6 +22,7 @@ use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath}
 use super::verdict::{By, Decision, Reason, Verdict};
 use crate::config::{self, PermissionsConfig};
 use crate::domain::approval::{AskReason, Offer, Scope as GrantScope};
+use crate::domain::explanation::Explanation;
 use crate::domain::result::DeniedBy;
 use crate::store::Store;
 use crate::telemetry::Metrics;
@@ -73,12 +75,23 @@ pub fn compile(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let of_all = |message: String| vec![RuleProblem { key: "permissions".to_owned(), message }];
-    let policy = Policy::compile(rules, known_tools).map_err(|error| of_all(error.to_string()))?;
+    let policy = Policy::compile(rules, known_tools).map_err(|error| vec![uncompiled(error)])?;
     let tests: Vec<RuleTest> = permissions.tests.iter().map(example).collect();
     match policy.check_tests(&tests, permissions.mode) {
         Ok(()) => Ok(policy),
         Err(failures) => Err(failures.iter().map(broken_example).collect()),
+    }
+}
+
+/// At the rule where it is one rule's fault.
+fn uncompiled(error: PolicyError) -> RuleProblem {
+    match error {
+        PolicyError::TooWide { source_text: key, rule } => {
+            RuleProblem { key, message: format!("`{rule}` can stand only in deny, ask and always_ask") }
+        }
+        PolicyError::Paths(error) => {
+            RuleProblem { key: "permissions".to_owned(), message: error.to_string() }
+        }
     }
 }
 
@@ -175,12 +188,14 @@ impl PolicyChecker {
     }
 
     /// Judges; grants are read only where they could matter.
-    async fn judge(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+    async fn judged<'r>(&self, request: &PermissionRequest<'r>) -> Result<Judged<'r>, PermissionError> {
         let policy = self.policy(request);
         let subject = self.subject(request)?;
         let verdict = policy.judge(&subject, &self.circumstances(request, &[]));
         if let Some(petition) = request.call.petition() {
-            return self.judge_petition(petition, request, &subject, verdict);
+            let around = self.circumstances(request, &[]);
+            let verdict = petitioned(petition, &policy, &subject.place, &around, verdict)?;
+            return Ok(Judged { policy, subject, grants: Vec::new(), verdict });
         }
         let allowed = verdict.decision == Decision::Allow;
         let forced = matches!(verdict.decision, Decision::Ask { forced: true });
@@ -195,35 +210,12 @@ impl PolicyChecker {
         } else {
             policy.judge(&subject, &self.circumstances(request, &grants))
         };
-        self.answer(&subject, verdict)
+        Ok(Judged { policy, subject, grants, verdict })
     }
 
-    /// What is asked of people is put to them whatever would allow it; where nothing is asked for
-    /// any more, since the session runs everything that is not held back, it just passes.
-    fn judge_petition(
-        &self,
-        petition: &Petition,
-        request: &PermissionRequest<'_>,
-        subject: &Subject<'_>,
-        verdict: Verdict,
-    ) -> Result<(), PermissionError> {
-        let verdict = match verdict.decision {
-            Decision::Allow if request.flags.bypass && petition.is_pointless_under_bypass() => return Ok(()),
-            Decision::Allow => {
-                let reason = Reason::new(By::Class, petition.reason());
-                policy::asks(false, reason, &self.circumstances(request, &[]))
-            }
-            Decision::Ask { .. } => {
-                let text = format!("{}; {}", petition.reason(), verdict.reason.text);
-                Verdict { reason: Reason { text, ..verdict.reason }, ..verdict }
-            }
-            Decision::Deny => verdict,
-        };
-        if verdict.decision != Decision::Deny {
-            let refusal = petition.refusal(&self.policy(request), &self.place(request), self.confined);
-            refusal.map_or(Ok(()), |refusal| Err(PermissionError::Unfit(refusal)))?;
-        }
-        self.answer(subject, verdict)
+    async fn judge(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
+        let judged = self.judged(request).await?;
+        self.answer(&judged.subject, judged.verdict)
     }
 
     fn circumstances<'a>(&self, request: &PermissionRequest<'_>, grants: &'a [Rule]) -> Circumstances<'a> {
@@ -257,6 +249,44 @@ impl PolicyChecker {
     }
 }
 
+/// A call, the rules that it was held against, and what came of that.
+struct Judged<'r> {
+    policy: Arc<Policy>,
+    subject: Subject<'r>,
+    grants: Vec<Rule>,
+    verdict: Verdict,
+}
+
+/// What is asked of people is put to them whatever would allow it; where nothing is asked for any more, since
+/// the session runs everything that is not held back, it just passes.
+fn petitioned(
+    petition: &Petition,
+    policy: &Policy,
+    place: &Place,
+    circumstances: &Circumstances<'_>,
+    verdict: Verdict,
+) -> Result<Verdict, PermissionError> {
+    let verdict = match verdict.decision {
+        Decision::Allow if circumstances.bypass && petition.is_pointless_under_bypass() => {
+            return Ok(verdict);
+        }
+        Decision::Allow => {
+            let reason = Reason::new(By::Class, petition.reason());
+            policy::asks(false, reason, circumstances)
+        }
+        Decision::Ask { .. } => {
+            let text = format!("{}; {}", petition.reason(), verdict.reason.text);
+            Verdict { reason: Reason { text, ..verdict.reason }, ..verdict }
+        }
+        Decision::Deny => verdict,
+    };
+    if verdict.decision != Decision::Deny {
+        let refusal = petition.refusal(policy, place, circumstances.confined);
+        refusal.map_or(Ok(()), |refusal| Err(PermissionError::Unfit(refusal)))?;
+    }
+    Ok(verdict)
+}
+
 #[async_trait]
 impl PermissionChecker for PolicyChecker {
     fn requires_forced_confirmation(&self, request: &PermissionRequest<'_>) -> bool {
@@ -281,6 +311,43 @@ impl PermissionChecker for PolicyChecker {
         }
     }
 
+    async fn explain(&self, request: &PermissionRequest<'_>) -> Result<Explanation, PermissionError> {
+        let Judged { policy, subject, grants, verdict } = match self.judged(request).await {
+            Ok(judged) => judged,
+            Err(refused) => return explain::of_check(request, Err(refused)),
+        };
+        Ok(policy.told(&subject, &self.circumstances(request, &grants), verdict))
+    }
+
+    async fn explain_on_paper(&self, paper: &Paper<'_>) -> Result<Explanation, PermissionError> {
+        let place = paper.place(self.home.as_deref());
+        let unfit = |error: ExampleError| PermissionError::Unfit(error.to_string());
+        let subject = match paper.call {
+            PaperCall::Resolved(call) => {
+                explain::on_paper(call, &place).map_err(|error| PermissionError::Unfit(error.to_string()))?
+            }
+            PaperCall::Written(text) => example::subject(text, &place).map_err(unfit)?,
+        };
+        let policy = &paper.revision.policy;
+        let around = Circumstances {
+            mode: paper.flags.mode,
+            bypass: paper.flags.bypass,
+            someone_there: paper.flags.someone_there,
+            confined: self.confined,
+            grants: &[],
+        };
+        let petition = match paper.call {
+            PaperCall::Resolved(call) => call.petition(),
+            PaperCall::Written(_) => None,
+        };
+        let verdict = policy.judge(&subject, &around);
+        let verdict = match petition {
+            Some(petition) => petitioned(petition, policy, &subject.place, &around, verdict)?,
+            None => verdict,
+        };
+        Ok(policy.told(&subject, &around, verdict))
+    }
+
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden {
         let (policy, place) = (self.policy(request), self.place(request));
         Hidden::by(move |path| policy.hides(path, &place))
@@ -298,7 +365,7 @@ fn subject_path(judged: &super::checker::JudgedPath) -> SubjectPath {
 }
 
 /// The kind of effect; of several the one that needs most.
-fn class(call: &ResolvedCall) -> Class {
+pub(super) fn class(call: &ResolvedCall) -> Class {
     let of_touch = |touch: &Touch| match touch {
         Touch::SessionOnly | Touch::Petition(_) => (0, Class::SessionOnly),
         Touch::Read(_) => (1, Class::ReadInside),

@@ -6,13 +6,13 @@ use thiserror::Error;
 
 use super::host::{Host, HostError};
 use super::policy::{Circumstances, Policy};
-use super::shell::{self, PathUse};
+use super::shell::{self, CommandAnalysis, PathUse};
 use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{Decision, Verdict};
 use crate::domain::session::PermissionMode;
 
 /// Tools that touch nothing but the session.
-const SESSION_TOOLS: [&str; 6] =
+pub(super) const SESSION_TOOLS: [&str; 6] =
     ["AskUser", "TodoWrite", "Sleep", "ExitPlanMode", "request_permissions", "BashOutput"];
 
 /// Why the text of a call cannot be read.
@@ -27,6 +27,9 @@ pub enum ExampleError {
     /// The URL is wrong.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// It can be said on paper only.
+    #[error("a call written like this cannot be judged in a session: {0}")]
+    OnPaperOnly(&'static str),
 }
 
 /// An example in a config file.
@@ -76,15 +79,19 @@ pub enum TestFailure {
     },
 }
 
-/// Makes the call that `text` describes, as if no symlink existed.
-pub fn subject<'t>(text: &'t str, place: &Place) -> Result<Subject<'t>, ExampleError> {
+/// The tool, and what stands in parentheses behind it.
+pub(super) fn parts(text: &str) -> Result<(&str, Option<&str>), ExampleError> {
     let (tool, inner) = match text.split_once('(') {
         Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or(ExampleError::Shape)?)),
         None => (text, None),
     };
-    if tool.is_empty() || tool.contains(char::is_whitespace) {
-        return Err(ExampleError::Shape);
-    }
+    let is_name = !tool.is_empty() && !tool.contains(|c: char| c.is_whitespace() || c.is_control());
+    if is_name { Ok((tool, inner)) } else { Err(ExampleError::Shape) }
+}
+
+/// Makes the call that `text` describes, as if no symlink existed.
+pub fn subject<'t>(text: &'t str, place: &Place) -> Result<Subject<'t>, ExampleError> {
+    let (tool, inner) = parts(text)?;
     let needs = |what| inner.ok_or_else(|| ExampleError::Missing(tool.to_owned(), what));
     let mut subject = Subject {
         tool,
@@ -99,8 +106,7 @@ pub fn subject<'t>(text: &'t str, place: &Place) -> Result<Subject<'t>, ExampleE
     match tool {
         "Bash" => {
             let analysis = shell::analyse(needs("a command")?);
-            subject.paths = analysis.path_uses().iter().map(|used| named(used, place)).collect();
-            subject.on_disk.operands_located = subject.paths.is_empty() || analysis.paths_stay();
+            (subject.paths, subject.on_disk) = paths_of(&analysis, place);
             subject.class = Class::Run;
             subject.command = Some(analysis);
         }
@@ -129,10 +135,17 @@ pub fn subject<'t>(text: &'t str, place: &Place) -> Result<Subject<'t>, ExampleE
     Ok(subject)
 }
 
-fn path(text: &str, access: Access, place: &Place) -> SubjectPath {
+pub(super) fn path(text: &str, access: Access, place: &Place) -> SubjectPath {
     let real = place.resolve_word(text);
     let inside = real.starts_with(&place.workspace);
     SubjectPath { inside, requested: real.clone(), real, access, of: PathOf::Call }
+}
+
+/// The paths that a command names, as if no symlink existed but those that it makes itself.
+pub(super) fn paths_of(command: &CommandAnalysis, place: &Place) -> (Vec<SubjectPath>, OnDisk) {
+    let paths: Vec<SubjectPath> = command.path_uses().iter().map(|used| named(used, place)).collect();
+    let operands_located = paths.is_empty() || command.paths_stay();
+    (paths, OnDisk { operands_located, ..OnDisk::on_paper() })
 }
 
 fn named(used: &PathUse, place: &Place) -> SubjectPath {

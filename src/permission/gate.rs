@@ -10,8 +10,10 @@ use super::checker::{
     Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
 };
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
+use super::explain::Paper;
 use super::scope::Scope;
 use crate::domain::digest::Digest;
+use crate::domain::explanation::{Explanation, Verdict};
 use crate::domain::outcome::{HumanRequest, ToolOutcome};
 use crate::domain::result::{DeniedBy, ToolError};
 use crate::domain::schema::ToolMutability;
@@ -199,14 +201,7 @@ impl Gate {
         let scope = circumstances.scope.map(Arc::as_ref);
         let directory = locate_directory(call, scope)?;
         let paths = locate_paths(call, scope)?;
-        let someone_there = self.proxy.is_some() || (self.desk.is_some() && circumstances.interactive);
-        let request = PermissionRequest {
-            call,
-            paths: &paths,
-            scope,
-            directory: directory.as_deref(),
-            flags: Flags { bypass: circumstances.bypass, mode: circumstances.mode, someone_there },
-        };
+        let request = self.request(call, &paths, directory.as_deref(), circumstances);
         let judged = if self.checker.requires_forced_confirmation(&request) {
             self.checker.check_or_request_forced(&request).await
         } else {
@@ -230,6 +225,40 @@ impl Gate {
             }
         };
         Ok(Review { paths, directory, hidden, verdict })
+    }
+
+    /// Says what a review would come to, and why. Nothing of the call happens, and nobody is asked.
+    pub async fn explain(
+        &self,
+        call: &ResolvedCall,
+        circumstances: Circumstances<'_>,
+    ) -> Result<Explanation, ToolError> {
+        let scope = circumstances.scope.map(Arc::as_ref);
+        let directory = locate_directory(call, scope)?;
+        let paths = locate_paths(call, scope)?;
+        let request = self.request(call, &paths, directory.as_deref(), circumstances);
+        let told = explained(self.checker.explain(&request).await)?;
+        match call.petition().and_then(|petition| petition.moot(circumstances.mode)) {
+            Some(moot) if told.decision == Verdict::Ask => Err(ToolError::Execution(moot)),
+            _ => Ok(told),
+        }
+    }
+
+    /// The same for a call that no session makes.
+    pub async fn explain_on_paper(&self, paper: &Paper<'_>) -> Result<Explanation, ToolError> {
+        explained(self.checker.explain_on_paper(paper).await)
+    }
+
+    fn request<'a>(
+        &self,
+        call: &'a ResolvedCall,
+        paths: &'a [JudgedPath],
+        directory: Option<&'a Path>,
+        circumstances: Circumstances<'a>,
+    ) -> PermissionRequest<'a> {
+        let someone_there = self.proxy.is_some() || (self.desk.is_some() && circumstances.interactive);
+        let flags = Flags { bypass: circumstances.bypass, mode: circumstances.mode, someone_there };
+        PermissionRequest { call, paths, scope: circumstances.scope.map(Arc::as_ref), directory, flags }
     }
 
     /// Judges and, where a person has to confirm, pauses: `None` when the call may run. Repeatable.
@@ -343,6 +372,15 @@ impl Gate {
             moot: None,
         }
     }
+}
+
+fn explained(told: Result<Explanation, PermissionError>) -> Result<Explanation, ToolError> {
+    told.map_err(|error| match error {
+        PermissionError::Unfit(message) => ToolError::InvalidArguments(message),
+        PermissionError::Denied { by, message } => ToolError::Denied { by, code: "denied", message },
+        // An explanation that asks is none that failed.
+        PermissionError::ConfirmationRequired(confirmation) => ToolError::Internal(confirmation.reason.text),
+    })
 }
 
 enum Consulted {

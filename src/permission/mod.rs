@@ -9,6 +9,7 @@ pub mod commands;
 mod configured;
 mod desk;
 pub mod example;
+pub mod explain;
 mod gate;
 pub mod host;
 mod lexical;
@@ -34,7 +35,9 @@ pub use checker::{
 };
 pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
 pub use desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, ProxyError, Standing, Start};
+pub use explain::{Paper, PaperCall};
 pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
+pub(crate) use path_pattern::escape as escape_path;
 pub use petition::Petition;
 pub use revision::{ConfigStatus, InForce, Problem, Revision};
 pub use scope::{Admission, Artifact, Scope, TodoList, WorkingDirectory};

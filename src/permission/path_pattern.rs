@@ -81,9 +81,9 @@ impl PathPattern {
         Ok(Self { base, body, directory, exact })
     }
 
-    /// Whether no path can ever match, because of a `.` or `..` between slashes.
+    /// Whether no path can ever match, because of a `.`, a `..` or nothing between slashes.
     pub(crate) fn is_impossible(&self) -> bool {
-        self.body.split('/').any(|part| part == ".." || part == ".")
+        self.body.split('/').any(|part| matches!(part, "" | "." | ".."))
     }
 
     /// Whether the pattern names one path, without wildcards.
@@ -357,6 +357,8 @@ mod tests {
         assert!(PathPattern::parse("a[").is_err());
         assert!(PathPattern::parse("../x").unwrap().is_impossible());
         assert!(PathPattern::parse("a/./b").unwrap().is_impossible());
+        assert!(PathPattern::parse("a//b").unwrap().is_impossible());
+        assert!(!PathPattern::parse("//a/b//").unwrap().is_impossible());
         assert!(!PathPattern::parse("./b").unwrap().is_impossible());
     }
 }

@@ -77,10 +77,10 @@ pub struct Circumstances<'a> {
 /// Compiled rules.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    deny: RuleList,
-    ask: RuleList,
-    allow: RuleList,
-    always_ask: RuleList,
+    pub(super) deny: RuleList,
+    pub(super) ask: RuleList,
+    pub(super) allow: RuleList,
+    pub(super) always_ask: RuleList,
     own_paths: Vec<PathBuf>,
     roots: Vec<PathBuf>,
     warnings: Vec<RuleWarning>,
@@ -263,7 +263,7 @@ impl Policy {
             })
     }
 
-    fn allowed(&self, subject: &Subject<'_>, circumstances: &Circumstances<'_>) -> Option<Reason> {
+    pub(super) fn allowed(&self, subject: &Subject<'_>, circumstances: &Circumstances<'_>) -> Option<Reason> {
         if subject.command.is_some() && !subject.on_disk.operands_located {
             return None;
         }
@@ -381,7 +381,7 @@ impl Policy {
 }
 
 /// The class, made worse by what the paths say.
-fn class_of(subject: &Subject<'_>) -> Class {
+pub(super) fn class_of(subject: &Subject<'_>) -> Class {
     match subject.class {
         Class::ReadInside | Class::EditInside if subject.paths.iter().any(|p| !p.inside) => Class::Outside,
         Class::ReadInside if subject.paths.iter().any(|p| p.access == Access::Edit) => Class::EditInside,
@@ -407,7 +407,7 @@ fn is_usual_path(path: &SubjectPath, mode: PermissionMode) -> bool {
     path.inside && (path.access == Access::Read || mode == PermissionMode::AcceptEdits)
 }
 
-fn word_paths(subject: &Subject<'_>) -> Vec<WordPath> {
+pub(super) fn word_paths(subject: &Subject<'_>) -> Vec<WordPath> {
     let mut words = subject.command.as_ref().map(|c| c.word_paths(&subject.place)).unwrap_or_default();
     words.extend(subject.on_disk.leads.iter().cloned());
     words

@@ -192,12 +192,18 @@ impl Rule {
                 None => format!("no tool is named {name}"),
             });
         }
+        if let ToolPattern::Exact(name) = &self.tool
+            && name.starts_with("mcp__")
+            && name.ends_with("__")
+        {
+            return Some(format!("can never match: no tool is named so, all of a server's are `{name}*`"));
+        }
         match &self.spec {
             Spec::Unknown => {
                 Some("can never match: this tool's rules take nothing in parentheses".to_owned())
             }
             Spec::Path(path) if path.is_impossible() => {
-                Some("can never match: paths are compared without `.` and `..`".to_owned())
+                Some("can never match: paths are compared without `.`, `..` and doubled slashes".to_owned())
             }
             Spec::Command(_) if is_allow && !self.is_for_bash() => Some(
                 "can never match: input to a running program is allowed outright or not at all".to_owned(),
@@ -301,6 +307,10 @@ impl Spec {
         Ok(Self::Unknown)
     }
 }
+
+#[cfg(test)]
+#[path = "grammar_tests.rs"]
+mod grammar_tests;
 
 #[cfg(test)]
 mod tests {

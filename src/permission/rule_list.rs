@@ -109,6 +109,11 @@ impl RuleList {
         })
     }
 
+    /// The rules, in their order.
+    pub(crate) fn rules(&self) -> &[SourcedRule] {
+        &self.rules
+    }
+
     fn rule(&self, number: usize) -> Option<&SourcedRule> {
         self.rules.get(number)
     }

@@ -24,7 +24,7 @@ use crate::permission::ResolvedCall;
 use crate::store::{Accepted, NewCall};
 
 /// The longest tool name that is recorded, in bytes; a longer one is a wrong request.
-const NAME_BYTES_MAX: usize = 1024;
+pub(super) const NAME_BYTES_MAX: usize = 1024;
 
 /// A call whose id is reserved and whose record is made, not yet accepted by the store.
 pub(super) struct Prepared {

@@ -6,6 +6,7 @@ mod approvals;
 mod calls;
 mod config;
 mod events;
+mod permissions;
 mod server;
 mod sessions;
 mod support;

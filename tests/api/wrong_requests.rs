@@ -113,6 +113,7 @@ fn routes() -> Vec<Route> {
         post("/v1/approvals/{aid}/decision", Operator, &[], r#"{"decision":"deny"}"#, Fields::Known),
         get("/v1/grants", Operator, LIST),
         delete("/v1/grants/{gid}", Operator),
+        post("/v1/permissions/explain", Agent, &[], r#"{"call":"Bash(ls)"}"#, Fields::Known),
         get("/v1/info", Agent, &[]),
         get("/v1/config", Operator, &[]),
         Route { method: Method::POST, path: "/v1/config/reload", role: Operator, query: &[], body: None },

@@ -1,8 +1,10 @@
-//! `toolgate rules`: what rules say of a call, and whether a config's rules are in order.
+//! `toolgate rules`: what rules say of a call, rules out of other files, and whether a config's are in order.
 
 mod check;
 mod explain;
+mod import;
 mod place;
+mod told;
 
 use clap::{Args, Subcommand};
 
@@ -22,6 +24,8 @@ pub(super) struct RulesArgs {
 enum Command {
     /// Say what comes of a call, by which rule and why; nothing runs
     Explain(explain::ExplainArgs),
+    /// Make our rules of a Claude Code settings.json, and say what does not carry over
+    Import(import::ImportArgs),
     /// Read a config file's rules, hold them against their tests, and warn of what cannot match
     Check(check::CheckArgs),
 }
@@ -31,13 +35,15 @@ Examples:
   toolgate rules explain 'Bash(git push)' --config config.json
   toolgate rules explain 'Edit(src/main.rs)' --session run-7
   toolgate rules check config.json
+  toolgate rules import .claude/settings.json
 
 docs/permissions.md has the grammar of rules.";
 
-/// Explains, or checks.
+/// Explains, imports, or checks.
 pub(super) async fn run(args: RulesArgs, output: &mut Output) -> Result<u8, CliError> {
     match args.command {
         Command::Explain(args) => explain::run(&args, output).await,
+        Command::Import(args) => import::run(&args, output),
         Command::Check(args) => check::run(&args, output),
     }
 }

@@ -78,6 +78,7 @@ const TAGS: &[(&str, &str)] = &[
     ("events", "What happens, in order, as a stream or in pages."),
     ("approvals", "What waits for a person, and the decision."),
     ("grants", "What people allowed for a session or always."),
+    ("permissions", "What may run, and why."),
     ("server", "The server itself."),
 ];
 

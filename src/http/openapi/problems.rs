@@ -60,7 +60,7 @@ const CODES: &[Code] = &[
         "The config file is wrong; `errors` says where, and the last good one stays.",
     ),
     code(422, "not_offered", "The approval does not offer this scope or pattern."),
-    code(422, "invalid_arguments", "The edited arguments do not fit the tool's schema."),
+    code(422, "invalid_arguments", "The arguments do not fit the tool's schema."),
     code(422, "denied", "A rule denies what would run."),
     code(422, "cannot_run", "What would run cannot run."),
     code(422, "not_an_option", "The question takes only its options."),

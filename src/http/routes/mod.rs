@@ -4,6 +4,7 @@ pub(super) mod approvals;
 pub(super) mod calls;
 pub(super) mod events;
 pub(super) mod grants;
+pub(super) mod permissions;
 pub(super) mod server;
 pub(super) mod sessions;
 pub(super) mod turns;

@@ -1,0 +1,3 @@
+//! Operations on what may run.
+
+pub(in crate::http) mod explain;

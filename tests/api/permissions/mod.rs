@@ -1,0 +1,3 @@
+//! `/v1/permissions`: what may run, and why.
+
+mod explain;
