@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::arguments::read_arguments;
 use super::blocking::{self, Patience, failure, given_up};
 use super::judged;
-use super::search::{SearchError, Skipped, Walk, shown_path};
+use super::search::{Batch, Looks, SearchError, Seen, Skipped, Walk, shown_path, together};
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::{ToolError, ToolResult};
@@ -158,37 +158,73 @@ impl Search<'_> {
             patience,
             include_ignored: arguments.include_ignored,
         };
-        // The oldest of those kept is on top, to be the first to go.
-        let mut kept = BinaryHeap::new();
-        let (mut total, mut skipped) = (0, Skipped::default());
-        let mut visit = |place: &Located, skipped: &mut Skipped| {
-            let Ok(relative) = place.real.strip_prefix(&self.top.real) else { return Ok(()) };
-            if !self.matcher.is_match(relative) {
-                return Ok(());
-            }
-            match self.workspace.facts(place) {
-                Ok(facts) => {
-                    total += 1;
-                    kept.push((Reverse(facts.modified), self.top.requested.join(relative)));
-                    if kept.len() > limit {
-                        kept.pop();
-                    }
-                }
-                Err(_) => skipped.unreadable += 1,
-            }
-            Ok(())
-        };
-        match self.top.kind {
-            Some(FileKind::Directory) => {
-                walk.files(self.top, &mut skipped, &mut visit).map_err(|error| match error {
-                    SearchError::GivenUp(why) => given_up(why, "Look in a smaller folder."),
-                    SearchError::Workspace(error) => failure(&error),
-                })?;
-            }
-            kind => return Err(not_a_folder(arguments, kind)),
+        if self.top.kind != Some(FileKind::Directory) {
+            return Err(not_a_folder(arguments, self.top.kind));
         }
-        let files = kept.into_sorted_vec().into_iter().map(|(_, path)| path).collect();
-        Ok(Newest { files, total, skipped })
+        let (mut newest, mut skipped) = (Kept::new(limit), Skipped::default());
+        let looker = || {
+            let look = |batch: &Batch, skipped: &mut Skipped| {
+                let mut kept = Kept::new(limit);
+                for run in batch {
+                    walk.sift(run, skipped, &mut |seen, skipped| {
+                        self.look(seen, &mut kept, skipped);
+                        Ok(())
+                    })?;
+                }
+                Ok(kept)
+            };
+            Box::new(look) as Looks<'_, _>
+        };
+        let left_out = together(&walk, self.top, &looker, &mut |_, part: Kept, left_out| {
+            newest.total += part.total;
+            part.files.into_iter().for_each(|file| newest.keep(file));
+            skipped.add(left_out);
+            Ok(())
+        })
+        .map_err(|error| match error {
+            SearchError::GivenUp(why) => given_up(why, "Look in a smaller folder."),
+            SearchError::Workspace(error) => failure(&error),
+        })?;
+        skipped.add(left_out);
+        let files = newest.files.into_sorted_vec().into_iter().map(|(_, path)| path).collect();
+        Ok(Newest { files, total: newest.total, skipped })
+    }
+
+    fn look(&self, seen: &Seen<'_>, kept: &mut Kept, skipped: &mut Skipped) {
+        let Ok(relative) = seen.place.real.strip_prefix(&self.top.real) else { return };
+        if !self.matcher.is_match(relative) {
+            return;
+        }
+        match seen.folder.facts(seen.name) {
+            Ok(facts) => {
+                kept.total += 1;
+                kept.keep((Reverse(facts.modified), self.top.requested.join(relative)));
+            }
+            Err(_) => skipped.unreadable += 1,
+        }
+    }
+}
+
+/// A file and how new it is.
+type Aged = (Reverse<(i64, u32)>, PathBuf);
+
+/// The newest matches so far, of files seen in any order. The oldest of them is on top, to be the first to go.
+struct Kept {
+    files: BinaryHeap<Aged>,
+    limit: usize,
+    total: u64,
+}
+
+impl Kept {
+    fn new(limit: usize) -> Self {
+        Self { files: BinaryHeap::new(), limit, total: 0 }
+    }
+
+    fn keep(&mut self, file: Aged) {
+        self.files.push(file);
+        if self.files.len() > self.limit {
+            self.files.pop();
+        }
     }
 }
 

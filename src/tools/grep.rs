@@ -1,8 +1,9 @@
 //! Grep: lines that match a regular expression, searched in process.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,7 +15,9 @@ use serde_json::{Value, json};
 use super::arguments::read_arguments;
 use super::blocking::{self, Patience, failure, given_up};
 use super::judged;
-use super::search::{FileSearch, Found, Mode, Pattern, SearchError, Skipped, Walk, counted, shown_path};
+use super::search::{
+    Batch, FileSearch, Found, Looks, Mode, Pattern, SearchError, Skipped, Walk, counted, shown_path, together,
+};
 use super::suggest::missing_file;
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
 use crate::domain::outcome::ToolOutcome;
@@ -256,7 +259,8 @@ impl Job {
             Some(FileKind::Directory) => self.folder(patience, &mut skipped),
             Some(FileKind::File) => {
                 let shown = shown_path(&self.top.requested, &self.directory);
-                self.files.file(&self.workspace, &self.top, &shown, patience, &mut skipped)
+                let opened = self.workspace.open_read(&self.top);
+                self.files.file(opened, &|| shown.clone(), patience, &mut skipped)
             }
             Some(kind) => {
                 return Err(ToolError::Execution(format!(
@@ -282,19 +286,64 @@ impl Job {
             patience,
             include_ignored: self.include_ignored,
         };
-        let (files, filter, top) = (&mut self.files, &self.filter, &self.top);
-        let (workspace, directory) = (&self.workspace, &self.directory);
-        walk.files(top, skipped, &mut |place, skipped| {
-            if !filter.takes(place) {
-                return Ok(());
+        let chosen = Chosen { walk: &walk, filter: &self.filter, directory: &self.directory };
+        // What comes behind the page is only counted.
+        let counting = AtomicBool::new(false);
+        let recipe = self.files.recipe().clone();
+        let files = &mut self.files;
+        let looker = || {
+            let mut part = recipe.for_parts();
+            let counting = &counting;
+            let look = move |batch: &Batch, skipped: &mut Skipped| {
+                part.take_part(counting.load(Ordering::Relaxed));
+                chosen.search(&mut part, batch, skipped)?;
+                Ok(part.take_part(false))
+            };
+            Box::new(look) as Looks<'_, _>
+        };
+        let left_out = together(&walk, &self.top, &looker, &mut |batch, part, mut left_out| {
+            if !files.absorb(part) {
+                left_out = Skipped::default();
+                chosen.search(files, batch, &mut left_out)?;
             }
-            if place.kind == Some(FileKind::Symlink) {
-                skipped.links += 1;
-                return Ok(());
-            }
-            let shown = shown_path(&place.requested, directory);
-            files.file(workspace, place, &shown, patience, skipped)
-        })
+            counting.store(files.page_is_full(), Ordering::Relaxed);
+            skipped.add(left_out);
+            Ok(())
+        })?;
+        skipped.add(left_out);
+        Ok(())
+    }
+}
+
+/// Which files of a walk are searched, and how they are named.
+#[derive(Clone, Copy)]
+struct Chosen<'a> {
+    walk: &'a Walk<'a>,
+    filter: &'a Filter,
+    directory: &'a Path,
+}
+
+impl Chosen<'_> {
+    fn search(
+        &self,
+        files: &mut FileSearch,
+        batch: &Batch,
+        skipped: &mut Skipped,
+    ) -> Result<(), SearchError> {
+        for run in batch {
+            self.walk.sift(run, skipped, &mut |seen, skipped| {
+                if !self.filter.takes(&seen.place) {
+                    return Ok(());
+                }
+                if seen.place.kind == Some(FileKind::Symlink) {
+                    skipped.links += 1;
+                    return Ok(());
+                }
+                let shown = || shown_path(&seen.place.requested, self.directory);
+                files.file(seen.folder.open_read(seen.name), &shown, self.walk.patience, skipped)
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -98,13 +98,19 @@ impl Workspace {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = open_beneath(base, beneath, flags).map_err(failed)?;
         let stat = fstat(fd.as_fd()).map_err(failed)?;
-        Ok(FileFacts {
-            kind: FileKind::of(&stat),
+        Ok(FileFacts::of(&stat))
+    }
+}
+
+impl FileFacts {
+    pub(super) fn of(stat: &rustix::fs::Stat) -> Self {
+        Self {
+            kind: FileKind::of(stat),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             modified: (stat.st_mtime, u32::try_from(stat.st_mtime_nsec).unwrap_or(0)),
             mode: stat.st_mode & 0o7777,
             links: stat.st_nlink,
-        })
+        }
     }
 }
 

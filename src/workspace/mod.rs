@@ -8,6 +8,7 @@
 
 mod changeset;
 mod error;
+mod folder;
 mod hash;
 mod ledger;
 mod list;
@@ -21,6 +22,7 @@ mod text;
 
 pub use changeset::{ChangesetError, FileChange};
 pub use error::WorkspaceError;
+pub use folder::OpenFolder;
 pub use hash::{ContentHash, HashingReader};
 pub use ledger::{FILES_REMEMBERED, ReadLedger};
 pub use list::{FileFacts, ListEntry, Listing};

@@ -14,7 +14,8 @@ use super::{FileKind, Located, Workspace, WorkspaceError};
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Neither waits for a FIFO's other end nor takes a terminal as ours.
-const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(super) const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 impl Workspace {
     /// Opens the judged file for reading. Anything but a regular file is refused before it is opened, so a

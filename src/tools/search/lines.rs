@@ -37,6 +37,27 @@ impl Lines {
         }
     }
 
+    /// Whether no further line can be of the page.
+    pub(super) fn is_full(&self) -> bool {
+        self.kept.len() >= self.limit || self.cut_by_bytes
+    }
+
+    /// Adds the lines of a part, counted from its own beginning. False, with nothing added, where the part has not
+    /// kept a line that is of this page.
+    pub(super) fn absorb(&mut self, part: Lines) -> bool {
+        let passed = self.first.saturating_sub(self.total).min(part.total);
+        let room = if self.is_full() { 0 } else { self.limit - self.kept.len() };
+        let wanted = (part.total - passed).min(room);
+        if wanted > 0 && part.kept.len() < passed + wanted {
+            return false;
+        }
+        let total = self.total + part.total;
+        self.total += passed;
+        part.kept.into_iter().skip(passed).take(wanted).for_each(|line| self.push(|| line));
+        self.total = total;
+        true
+    }
+
     /// The lines kept.
     pub(super) fn kept(&self) -> &[String] {
         &self.kept
@@ -46,6 +67,26 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_make_the_page_that_the_whole_would_have_made() {
+        let line = |n: usize| if n == 17 { "y".repeat(PAGE_BYTES - 10) } else { n.to_string() };
+        for first in 0..45 {
+            for limit in [1, 3, 15, 50] {
+                let (mut whole, mut page) = (Lines::new(first, limit), Lines::new(first, limit));
+                (0..40).for_each(|n| whole.push(|| line(n)));
+                for part in (0..40).collect::<Vec<_>>().chunks(7) {
+                    let mut lines = Lines::new(0, limit);
+                    part.iter().for_each(|n| lines.push(|| line(*n)));
+                    if !page.absorb(lines) {
+                        part.iter().for_each(|n| page.push(|| line(*n)));
+                    }
+                }
+                let facts = |lines: &Lines| (lines.kept.clone(), lines.total, lines.cut_by_bytes);
+                assert_eq!(facts(&page), facts(&whole), "{first} {limit}");
+            }
+        }
+    }
 
     #[test]
     fn one_page_is_kept_and_all_is_counted() {

@@ -1,5 +1,7 @@
 //! A pattern looked for in files, with counts of everything and one page of what was found.
 
+use std::cell::LazyCell;
+use std::fs::File;
 use std::io::{self, Read};
 
 use grep_matcher::LineTerminator;
@@ -12,14 +14,16 @@ use super::lines::Lines;
 use super::walk::{SearchError, Skipped};
 use crate::domain::visible;
 use crate::tools::blocking::Patience;
-use crate::workspace::{Located, Workspace, is_binary_sample};
+use crate::workspace::{WorkspaceError, is_binary_sample};
 
 /// The most bytes held of one file: the longest line that can be searched, and in multiline mode the largest file.
 const HEAP_BYTES: usize = 16 * 1024 * 1024;
 /// The most characters shown of a line.
 const LINE_CHARS: usize = 2000;
 /// How many bytes tell a binary file.
-const SAMPLE_BYTES: u64 = 8 * 1024;
+const SAMPLE_BYTES: usize = 8 * 1024;
+/// How much of a file is read at first: most are not longer.
+const START_BYTES: usize = 32 * 1024;
 
 /// What to look for.
 #[derive(Debug, Clone, Default)]
@@ -77,12 +81,38 @@ impl Found {
     }
 }
 
+/// How files are searched: what the threads of one search share.
+#[derive(Debug, Clone)]
+pub(in crate::tools) struct Recipe {
+    matcher: RegexMatcher,
+    searcher: SearcherBuilder,
+    mode: Mode,
+    /// How many lines a part of the search may have to give to the page.
+    part_lines: usize,
+}
+
 /// Searches file after file.
 pub(in crate::tools) struct FileSearch {
-    matcher: RegexMatcher,
+    recipe: Recipe,
     searcher: Searcher,
-    mode: Mode,
     found: Found,
+    /// A file's first bytes: one buffer for all of them.
+    start: Vec<u8>,
+}
+
+/// What was found in a part of the files.
+pub(in crate::tools) struct FoundPart(Found);
+
+impl Recipe {
+    /// A search that finds parts.
+    pub(in crate::tools) fn for_parts(&self) -> FileSearch {
+        self.clone().search(Lines::new(0, self.part_lines))
+    }
+
+    fn search(self, lines: Lines) -> FileSearch {
+        let found = Found { files: 0, matches: 0, lines };
+        FileSearch { searcher: self.searcher.build(), recipe: self, found, start: Vec::new() }
+    }
 }
 
 impl FileSearch {
@@ -115,57 +145,94 @@ impl FileSearch {
         if !pattern.multiline {
             searcher.line_terminator(LineTerminator::crlf());
         }
-        let found = Found { files: 0, matches: 0, lines: Lines::new(offset, limit) };
-        Ok(Self { matcher, searcher: searcher.build(), mode, found })
+        let recipe = Recipe { matcher, searcher, mode, part_lines: offset.saturating_add(limit) };
+        Ok(recipe.search(Lines::new(offset, limit)))
     }
 
-    /// Searches one file, `shown` in the result.
+    /// For other threads, which find parts.
+    pub(in crate::tools) fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// What was found since the last part. With `counting`, the next one keeps no lines.
+    pub(in crate::tools) fn take_part(&mut self, counting: bool) -> FoundPart {
+        let limit = if counting { 0 } else { self.recipe.part_lines };
+        let next = Found { files: 0, matches: 0, lines: Lines::new(0, limit) };
+        FoundPart(std::mem::replace(&mut self.found, next))
+    }
+
+    /// Adds a part that comes next in order. False, with nothing added, where it has not kept what the page needs:
+    /// its files have to be searched again, by this search itself.
+    pub(in crate::tools) fn absorb(&mut self, part: FoundPart) -> bool {
+        let FoundPart(part) = part;
+        let absorbed = self.found.lines.absorb(part.lines);
+        if absorbed {
+            self.found.files += part.files;
+            self.found.matches += part.matches;
+        }
+        absorbed
+    }
+
+    /// Whether all lines of the page are there: what follows is only counted.
+    pub(in crate::tools) fn page_is_full(&self) -> bool {
+        self.found.lines.is_full()
+    }
+
+    /// Searches one file as it was opened; its name in the result is asked for only when it is needed.
     pub(in crate::tools) fn file(
         &mut self,
-        workspace: &Workspace,
-        located: &Located,
-        shown: &str,
+        opened: Result<File, WorkspaceError>,
+        shown: &dyn Fn() -> String,
         patience: &Patience,
         skipped: &mut Skipped,
     ) -> Result<(), SearchError> {
-        let Ok(file) = workspace.open_read(located) else {
+        let Ok(file) = opened else {
             skipped.unreadable += 1;
             return Ok(());
         };
-        let mut reader = patience.reader(file);
-        let mut sample = Vec::new();
-        if reader.by_ref().take(SAMPLE_BYTES).read_to_end(&mut sample).is_err() {
+        let mut reader = patience.reader(&file);
+        let Ok(ended) = fill(&mut self.start, &mut reader, &file) else {
             patience.check()?;
             skipped.unreadable += 1;
             return Ok(());
-        }
-        if is_binary_sample(&sample) {
+        };
+        if is_binary_sample(&self.start[..self.start.len().min(SAMPLE_BYTES)]) {
             skipped.binary += 1;
             return Ok(());
         }
-        let mut sink =
-            FileSink { mode: self.mode, shown, matches: 0, binary: false, lines: &mut self.found.lines };
-        let searched = self.searcher.search_reader(&self.matcher, sample.chain(reader), &mut sink);
+        let shown = LazyCell::new(shown);
+        let mut sink = FileSink {
+            mode: self.recipe.mode,
+            shown: &shown,
+            matches: 0,
+            binary: false,
+            lines: &mut self.found.lines,
+        };
+        let searched = if ended {
+            self.searcher.search_reader(&self.recipe.matcher, self.start.as_slice(), &mut sink)
+        } else {
+            self.searcher.search_reader(&self.recipe.matcher, self.start.chain(reader), &mut sink)
+        };
         let (matches, binary) = (sink.matches, sink.binary);
         patience.check()?;
-        self.count(matches, shown);
+        self.count(matches, &shown);
         if let Err(error) = searched {
-            part(skipped, format!("{shown}: {}", visible::one_line(&error.to_string())));
+            part(skipped, format!("{}: {}", *shown, visible::one_line(&error.to_string())));
         } else if binary {
-            part(skipped, format!("{shown}: binary content further on"));
+            part(skipped, format!("{}: binary content further on", *shown));
         }
         Ok(())
     }
 
-    fn count(&mut self, matches: u64, shown: &str) {
+    fn count(&mut self, matches: u64, shown: &Shown<'_>) {
         if matches == 0 {
             return;
         }
         self.found.files += 1;
         self.found.matches += matches;
-        match self.mode {
-            Mode::Files => self.found.lines.push(|| shown.to_owned()),
-            Mode::Count => self.found.lines.push(|| format!("{shown}:{matches}")),
+        match self.recipe.mode {
+            Mode::Files => self.found.lines.push(|| String::clone(shown)),
+            Mode::Count => self.found.lines.push(|| format!("{}:{matches}", **shown)),
             Mode::Content { .. } => {}
         }
     }
@@ -176,23 +243,41 @@ impl FileSearch {
     }
 }
 
+/// Reads a file's beginning, and says whether that is all of it.
+fn fill(start: &mut Vec<u8>, reader: &mut impl Read, file: &File) -> io::Result<bool> {
+    start.resize(START_BYTES, 0);
+    let mut filled = reader.read(start)?;
+    // A file that is as long as what came needs no second read to tell that it has ended.
+    let mut ended = filled == 0 || (filled < START_BYTES && file.metadata()?.len() == filled as u64);
+    while !ended && filled < START_BYTES {
+        let more = reader.read(&mut start[filled..])?;
+        ended = more == 0;
+        filled += more;
+    }
+    start.truncate(filled);
+    Ok(ended)
+}
+
 fn part(skipped: &mut Skipped, reason: String) {
     skipped.partly += 1;
     skipped.partly_reason.get_or_insert(reason);
 }
 
-struct FileSink<'a> {
+/// A file's name in the result, made when it is first needed.
+type Shown<'s> = LazyCell<String, &'s dyn Fn() -> String>;
+
+struct FileSink<'a, 's> {
     mode: Mode,
-    shown: &'a str,
+    shown: &'a Shown<'s>,
     matches: u64,
     binary: bool,
     lines: &'a mut Lines,
 }
 
-impl FileSink<'_> {
+impl FileSink<'_, '_> {
     fn push(&mut self, bytes: &[u8], number: Option<u64>, mark: char) {
         let Mode::Content { numbers } = self.mode else { return };
-        let shown = self.shown;
+        let shown = &**self.shown;
         for (line, index) in String::from_utf8_lossy(bytes).lines().zip(0..) {
             self.lines.push(|| match number.filter(|_| numbers) {
                 Some(number) => format!("{shown}{mark}{}{mark}{}", number + index, clipped(line)),
@@ -202,7 +287,7 @@ impl FileSink<'_> {
     }
 }
 
-impl Sink for FileSink<'_> {
+impl Sink for FileSink<'_, '_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {

@@ -3,6 +3,7 @@
 mod ignored;
 mod lines;
 mod matches;
+mod together;
 mod walk;
 
 use std::ffi::OsStr;
@@ -14,7 +15,8 @@ use crate::domain::visible;
 
 pub(super) use ignored::IgnoreRules;
 pub(super) use matches::{FileSearch, Found, Mode, Pattern};
-pub(super) use walk::{SearchError, Skipped, Walk};
+pub(super) use together::{Batch, Looks, together};
+pub(super) use walk::{SearchError, Seen, Skipped, Walk};
 
 /// A number with its noun: `1 file`, `2 files`.
 pub(super) fn counted(count: u64, noun: &str) -> String {

@@ -2,19 +2,24 @@
 //! deny rule hides, and counting what it skips.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::counted;
 use super::ignored::{IGNORE_FILE, IgnoreRules};
 use crate::permission::Hidden;
 use crate::tools::blocking::{GivenUp, Patience};
-use crate::workspace::{FileKind, ListEntry, Located, Workspace, WorkspaceError};
+use crate::workspace::{FileKind, ListEntry, Located, OpenFolder, Workspace, WorkspaceError};
 
 /// The deepest folder that is entered, counted from where the walk begins.
 const DEPTH_MAX: usize = 128;
 /// The most entries of one folder.
 const FOLDER_ENTRIES_MAX: usize = 100_000;
+
+/// The most entries that are handed on at once.
+pub(super) const RUN_ENTRIES: usize = 64;
 
 /// Why a search gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +56,19 @@ pub(in crate::tools) struct Skipped {
 }
 
 impl Skipped {
+    /// Adds what a later part of the same search left out.
+    pub(in crate::tools) fn add(&mut self, later: Self) {
+        self.ignored += later.ignored;
+        self.links += later.links;
+        self.special += later.special;
+        self.unreadable += later.unreadable;
+        self.too_deep += later.too_deep;
+        self.too_full += later.too_full;
+        self.binary += later.binary;
+        self.partly += later.partly;
+        self.partly_reason = self.partly_reason.take().or(later.partly_reason);
+    }
+
     /// A notice for the model; empty when nothing was skipped.
     pub(in crate::tools) fn notice(&self) -> String {
         let kinds = [
@@ -91,19 +109,48 @@ pub(in crate::tools) struct Walk<'a> {
     pub(in crate::tools) include_ignored: bool,
 }
 
-struct Folder {
+/// A folder that was listed, with the ignore rules in force in it.
+struct Listed {
     place: Located,
-    entries: VecDeque<ListEntry>,
     rules: IgnoreRules,
 }
 
+/// Neighbours in one folder, in order of name, folders not among them.
+pub(in crate::tools) struct Run {
+    folder: Arc<Listed>,
+    entries: Vec<ListEntry>,
+}
+
+/// A regular file or a symlink that may be shown.
+pub(in crate::tools) struct Seen<'a> {
+    /// Where it lies.
+    pub(in crate::tools) place: Located,
+    /// Its name in `folder`.
+    pub(in crate::tools) name: &'a OsStr,
+    /// What it lies in, held open.
+    pub(in crate::tools) folder: &'a OpenFolder,
+}
+
+struct Folder {
+    listed: Arc<Listed>,
+    entries: VecDeque<ListEntry>,
+}
+
+impl Run {
+    /// How many entries it has: at least one.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
 impl Walk<'_> {
-    /// Calls `visit` for each regular file and each symlink beneath `top`, in order of name.
-    pub(in crate::tools) fn files(
+    /// Calls `hand_on` with all that lies beneath `top` and is no folder, in order of name. What it is handed has
+    /// not been looked at: that is [`Self::sift`]'s part, which may be done elsewhere and later.
+    pub(in crate::tools) fn runs(
         &self,
         top: &Located,
         skipped: &mut Skipped,
-        visit: &mut dyn FnMut(&Located, &mut Skipped) -> Result<(), SearchError>,
+        hand_on: &mut dyn FnMut(Run) -> Result<(), SearchError>,
     ) -> Result<(), SearchError> {
         let above = if self.include_ignored {
             IgnoreRules::default()
@@ -115,37 +162,70 @@ impl Walk<'_> {
             self.patience.check()?;
             let depth = open.len();
             let Some(folder) = open.last_mut() else { return Ok(()) };
+            let ends = |entry: &ListEntry| entry.kind == FileKind::Directory;
+            let length = folder.entries.iter().take(RUN_ENTRIES).position(ends);
+            let length = length.unwrap_or(folder.entries.len().min(RUN_ENTRIES));
+            if length > 0 {
+                let entries = folder.entries.drain(..length).collect();
+                hand_on(Run { folder: Arc::clone(&folder.listed), entries })?;
+                continue;
+            }
             let Some(entry) = folder.entries.pop_front() else {
                 open.pop();
                 continue;
             };
-            let place = folder.place.entry(&entry.name, entry.kind);
-            let is_folder = entry.kind == FileKind::Directory;
-            if self.is_hidden(&place) || (is_folder && entry.name == ".git" && !self.include_ignored) {
+            let place = folder.listed.place.entry(&entry.name, entry.kind);
+            if self.is_hidden(&place) || (entry.name == ".git" && !self.include_ignored) {
                 continue;
             }
-            if folder.rules.ignores(&place.real, is_folder) {
+            if folder.listed.rules.ignores(&place.real, true) {
                 skipped.ignored += 1;
-                continue;
-            }
-            match entry.kind {
-                FileKind::File | FileKind::Symlink => visit(&place, skipped)?,
-                FileKind::Directory if depth >= DEPTH_MAX => skipped.too_deep += 1,
-                FileKind::Directory => {
-                    let rules = folder.rules.clone();
-                    match self.folder(place, rules, skipped) {
-                        Ok(folder) => open.push(folder),
-                        Err(_) => skipped.unreadable += 1,
-                    }
+            } else if depth >= DEPTH_MAX {
+                skipped.too_deep += 1;
+            } else {
+                let rules = folder.listed.rules.clone();
+                match self.folder(place, rules, skipped) {
+                    Ok(folder) => open.push(folder),
+                    Err(_) => skipped.unreadable += 1,
                 }
-                _ => skipped.special += 1,
             }
         }
     }
 
+    /// Calls `visit` for each regular file and each symlink of a run that is neither hidden nor ignored.
+    pub(in crate::tools) fn sift(
+        &self,
+        run: &Run,
+        skipped: &mut Skipped,
+        visit: &mut dyn FnMut(&Seen<'_>, &mut Skipped) -> Result<(), SearchError>,
+    ) -> Result<(), SearchError> {
+        self.patience.check()?;
+        let Listed { place, rules } = &*run.folder;
+        let folder = self.workspace.open_folder(place);
+        for entry in &run.entries {
+            let place = place.entry(&entry.name, entry.kind);
+            if self.is_hidden(&place) {
+                continue;
+            }
+            if rules.ignores(&place.real, false) {
+                skipped.ignored += 1;
+                continue;
+            }
+            match (entry.kind, &folder) {
+                (FileKind::File | FileKind::Symlink, Ok(folder)) => {
+                    visit(&Seen { place, name: &entry.name, folder }, skipped)?;
+                }
+                (FileKind::File | FileKind::Symlink, Err(_)) => skipped.unreadable += 1,
+                _ => skipped.special += 1,
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a deny rule covers the place as named, as it really lies, or, for a symlink, where it leads.
     pub(in crate::tools) fn is_hidden(&self, place: &Located) -> bool {
-        if self.hidden.hides(&place.requested) || self.hidden.hides(&place.real) {
+        let named_otherwise = place.requested != place.real;
+        if self.hidden.hides(&place.real) || (named_otherwise && self.hidden.hides(&place.requested)) {
             return true;
         }
         place.kind == Some(FileKind::Symlink) && self.leads_to_hidden(place)
@@ -175,6 +255,6 @@ impl Walk<'_> {
         let has_rules = listing.entries.iter().any(|entry| entry.name == IGNORE_FILE);
         let rules =
             if has_rules && !self.include_ignored { above.with(self.workspace, &place) } else { above };
-        Ok(Folder { place, entries: listing.entries.into(), rules })
+        Ok(Folder { listed: Arc::new(Listed { place, rules }), entries: listing.entries.into() })
     }
 }
