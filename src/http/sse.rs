@@ -9,6 +9,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::Holder;
@@ -25,6 +26,22 @@ const PAGE: usize = 256;
 const PAGE_BYTES: usize = 256 * 1024;
 /// How long a client waits before it connects again, in milliseconds.
 const RETRY_MS: u32 = 1_000;
+
+/// Up to so many readers of one log, each is told of an event when it happens.
+const READERS_AT_ONCE: usize = 16;
+/// Beyond, a reader rests between two pages for so long per reader, so that they cost a bounded share of the
+/// machine however many they are: an event that follows another closely waits, and goes out with those after it.
+const REST_PER_READER: Duration = Duration::from_micros(100);
+/// The longest rest.
+const REST_MAX: Duration = Duration::from_millis(200);
+
+/// How long one of so many readers of a log rests after a page.
+fn rest(readers: usize) -> Duration {
+    if readers <= READERS_AT_ONCE {
+        return Duration::ZERO;
+    }
+    u32::try_from(readers).map_or(REST_MAX, |readers| (REST_PER_READER * readers).min(REST_MAX))
+}
 
 /// What ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +116,7 @@ pub(super) fn respond(
         closing: state.facts.closing.clone(),
         greeted: false,
         caught_up: false,
+        rests_until: None,
         over: false,
         span: tracing::Span::current(),
         _place: place,
@@ -128,6 +146,8 @@ struct Follower {
     greeted: bool,
     /// Whether all that was there has been read once.
     caught_up: bool,
+    /// When the next page may be read.
+    rests_until: Option<Instant>,
     over: bool,
     /// Of the request that the stream answers.
     span: tracing::Span,
@@ -146,6 +166,12 @@ impl Follower {
             if self.over {
                 return None;
             }
+            if let Some(until) = self.rests_until.take() {
+                tokio::select! {
+                    () = self.closing.cancelled() => return None,
+                    () = tokio::time::sleep_until(until) => {}
+                }
+            }
             let revision = Arc::clone(&self.in_force.borrow_and_update().revision);
             if !self.holder.is_known(&revision) {
                 return None;
@@ -160,6 +186,12 @@ impl Follower {
             };
             let chunk = self.chunk(&page);
             if !chunk.is_empty() {
+                // Who still reads what is past does not rest, nor who waits for the one call that it made.
+                if page.latest <= self.query.after && self.until != Until::CallEnds {
+                    let readers = self.store.followers(self.query.session_id.as_deref());
+                    self.rests_until =
+                        Some(rest(readers)).filter(|rest| !rest.is_zero()).map(|rest| Instant::now() + rest);
+                }
                 return Some(chunk);
             }
             if page.latest > self.query.after {
@@ -223,7 +255,7 @@ pub(super) async fn page(
     wait: Duration,
 ) -> Result<EventPage, StoreError> {
     let mut latest = state.store.latest(query.session_id.as_deref());
-    let deadline = tokio::time::Instant::now() + wait;
+    let deadline = Instant::now() + wait;
     let mut query = query;
     loop {
         latest.borrow_and_update();
@@ -240,5 +272,17 @@ pub(super) async fn page(
             () = state.facts.closing.cancelled() => return Ok(page),
             changed = latest.changed() => if changed.is_err() { return Ok(page) },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_readers_never_rest_and_many_rest_for_a_bounded_time() {
+        let rests =
+            [0, 1, 16, 17, 200, 1_000, 2_000, 1_000_000, usize::MAX].map(|readers| rest(readers).as_micros());
+        assert_eq!(rests, [0, 0, 0, 1_700, 20_000, 100_000, 200_000, 200_000, 200_000]);
     }
 }

@@ -262,6 +262,8 @@ pub trait EventLog: Send + Sync {
     async fn events(&self, query: EventQuery) -> Result<EventPage, StoreError>;
     /// Follows a session's latest sequence number, or the log's cursor where none is named.
     fn latest(&self, session_id: Option<&str>) -> watch::Receiver<u64>;
+    /// How many follow that log now.
+    fn followers(&self, session_id: Option<&str>) -> usize;
 }
 
 /// The calls.

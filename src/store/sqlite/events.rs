@@ -110,6 +110,10 @@ impl EventLog for SqliteStore {
             Some(session_id) => self.feed.watch(session_id, || self.last_seq(session_id)),
         }
     }
+
+    fn followers(&self, session_id: Option<&str>) -> usize {
+        self.feed.followers(session_id)
+    }
 }
 
 impl SqliteStore {

@@ -17,10 +17,16 @@ use crate::store::{EventPage, EventQuery, StreamedEvent};
 
 /// The most events and bytes in one session's tail.
 const TAIL: Bounds = Bounds { events: 256, bytes: 64 << 10 };
+/// For each reader that follows a session its tail may have so much more, up to [`TAIL_MAX`]: many readers rest
+/// between two pages, and must not all go to the database for what happened meanwhile.
+const TAIL_PER_FOLLOWER: Bounds = Bounds { events: 8, bytes: 4 << 10 };
+const TAIL_MAX: Bounds = Bounds { events: 4096, bytes: 4 << 20 };
 /// The same for the log of all sessions.
 const LOG_TAIL: Bounds = Bounds { events: 1024, bytes: 1 << 20 };
 /// The most sessions that have a tail; the one that was silent for longest loses it first.
 const TAILS_MAX: usize = 256;
+/// The most bytes of all sessions' tails together; what was silent for longest goes first.
+const TAILS_BYTES_MAX: usize = 24 << 20;
 /// Beyond so many followed sessions, those that nobody follows any more are looked for.
 const WATCHES_SWEEP: usize = 256;
 
@@ -28,6 +34,18 @@ const WATCHES_SWEEP: usize = 256;
 struct Bounds {
     events: usize,
     bytes: usize,
+}
+
+impl Bounds {
+    fn for_followers(followers: usize) -> Self {
+        let of = |least: usize, each: usize, most: usize| {
+            least.saturating_add(each.saturating_mul(followers)).min(most)
+        };
+        Self {
+            events: of(TAIL.events, TAIL_PER_FOLLOWER.events, TAIL_MAX.events),
+            bytes: of(TAIL.bytes, TAIL_PER_FOLLOWER.bytes, TAIL_MAX.bytes),
+        }
+    }
 }
 
 /// An event as it was committed.
@@ -62,6 +80,8 @@ pub(super) struct Feed {
 #[derive(Debug)]
 struct Tails {
     sessions: HashMap<Arc<str>, Tail>,
+    /// Of all sessions' tails together.
+    bytes: usize,
     whole: Tail,
     tick: u64,
 }
@@ -80,7 +100,7 @@ impl Feed {
     /// Of a log whose latest event is at `position`.
     pub(super) fn new(position: u64) -> Self {
         Self {
-            tails: Mutex::new(Tails { sessions: HashMap::new(), whole: Tail::default(), tick: 0 }),
+            tails: Mutex::new(Tails { sessions: HashMap::new(), bytes: 0, whole: Tail::default(), tick: 0 }),
             watches: Mutex::new(HashMap::new()),
             whole: watch::Sender::new(position),
             sweep_at: Mutex::new(WATCHES_SWEEP),
@@ -91,16 +111,20 @@ impl Feed {
     pub(super) fn publish(&self, events: impl Iterator<Item = Logged>) {
         let mut latest: Option<u64> = None;
         let mut sessions: Vec<(Arc<str>, u64)> = Vec::new();
+        let mut bounds = TAIL;
         let mut tails = lock(&self.tails);
         for event in events {
             latest = Some(event.position);
             if let Some(session) = &event.session {
                 match sessions.last_mut() {
                     Some((last, seq)) if Arc::ptr_eq(last, session) => *seq = event.seq,
-                    _ => sessions.push((Arc::clone(session), event.seq)),
+                    _ => {
+                        sessions.push((Arc::clone(session), event.seq));
+                        bounds = Bounds::for_followers(self.followers(Some(session)));
+                    }
                 }
             }
-            tails.push(Arc::new(event));
+            tails.push(Arc::new(event), bounds);
         }
         drop(tails);
         let Some(latest) = latest else { return };
@@ -128,6 +152,14 @@ impl Feed {
         // What follows copies text: the writer need not wait for that.
         drop(tails);
         Some(page_of(&later, latest, earliest, query))
+    }
+
+    /// How many follow a session, or the whole log.
+    pub(super) fn followers(&self, session_id: Option<&str>) -> usize {
+        match session_id {
+            None => self.whole.receiver_count(),
+            Some(session_id) => lock(&self.watches).get(session_id).map_or(0, watch::Sender::receiver_count),
+        }
     }
 
     /// Follows the whole log.
@@ -167,10 +199,19 @@ impl Feed {
         lock(&self.watches).len()
     }
 
+    /// The events and bytes in a session's tail, and the bytes of all.
+    #[cfg(test)]
+    pub(super) fn held(&self, session_id: &str) -> (usize, usize, usize) {
+        let tails = lock(&self.tails);
+        let of = tails.sessions.get(session_id).map_or((0, 0), |tail| (tail.events.len(), tail.bytes));
+        (of.0, of.1, tails.bytes)
+    }
+
     #[cfg(test)]
     pub(super) fn forget_tails(&self) {
         let mut tails = lock(&self.tails);
         tails.sessions.clear();
+        tails.bytes = 0;
         tails.whole.events.clear();
         tails.whole.bytes = 0;
     }
@@ -192,31 +233,35 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Tails {
-    fn push(&mut self, event: Arc<Logged>) {
+    fn push(&mut self, event: Arc<Logged>, bounds: Bounds) {
         self.tick += 1;
         if let Some(session) = &event.session {
             if !self.sessions.contains_key(session) {
-                self.make_room();
+                if self.sessions.len() >= TAILS_MAX {
+                    self.drop_oldest();
+                }
                 self.sessions.insert(Arc::clone(session), Tail::default());
             }
             if let Some(tail) = self.sessions.get_mut(session) {
                 tail.tick = self.tick;
                 tail.earliest = event.earliest;
-                tail.push(event.seq, Arc::clone(&event), TAIL);
+                self.bytes -= tail.bytes;
+                tail.push(event.seq, Arc::clone(&event), bounds);
+                self.bytes += tail.bytes;
+            }
+            while self.bytes > TAILS_BYTES_MAX {
+                self.drop_oldest();
             }
         }
         self.whole.earliest = event.complete_from;
         self.whole.push(event.position, event, LOG_TAIL);
     }
 
-    fn make_room(&mut self) {
-        if self.sessions.len() < TAILS_MAX {
-            return;
-        }
+    fn drop_oldest(&mut self) {
         let oldest =
             self.sessions.iter().min_by_key(|(_, tail)| tail.tick).map(|(session, _)| Arc::clone(session));
-        if let Some(session) = oldest {
-            self.sessions.remove(&session);
+        if let Some(tail) = oldest.and_then(|session| self.sessions.remove(&session)) {
+            self.bytes -= tail.bytes;
         }
     }
 }
@@ -277,4 +322,59 @@ fn page_of(later: &[(u64, Arc<Logged>)], latest: u64, earliest: u64, query: &Eve
         });
     }
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(session: &Arc<str>, seq: u64, bytes: usize) -> Logged {
+        Logged {
+            position: seq,
+            seq,
+            session: Some(Arc::clone(session)),
+            earliest: 1,
+            complete_from: 1,
+            kind: "tool_token",
+            call: None,
+            ends_call: false,
+            resolution: None,
+            json: "x".repeat(bytes),
+        }
+    }
+
+    #[test]
+    fn a_tail_is_as_long_as_its_followers_make_it_and_all_have_a_bound() {
+        let feed = Feed::new(0);
+        let mut next = HashMap::new();
+        let mut write = |session: &Arc<str>, count: u64| {
+            let seq: &mut u64 = next.entry(Arc::clone(session)).or_default();
+            for _ in 0..count {
+                *seq += 1;
+                feed.publish(std::iter::once(event(session, *seq, 4096)));
+            }
+        };
+        let quiet: Arc<str> = "quiet".into();
+        write(&quiet, 100);
+        assert_eq!(feed.held("quiet"), (16, TAIL.bytes, TAIL.bytes));
+        let busy: Arc<str> = "busy".into();
+        let followers: Vec<_> = (0..2000).map(|_| feed.watch("busy", || 0)).collect();
+        write(&busy, 2000);
+        assert_eq!(feed.held("busy"), (1024, TAIL_MAX.bytes, TAIL_MAX.bytes + TAIL.bytes));
+        let query =
+            EventQuery { session_id: Some("busy".into()), after: 1500, limit: 1000, ..EventQuery::default() };
+        assert_eq!(feed.page(&query).unwrap().events.len(), 500);
+        drop(followers);
+        write(&busy, 1);
+        assert_eq!(feed.held("busy").1, TAIL.bytes, "nobody follows any more");
+        for number in 0..20 {
+            let session: Arc<str> = format!("s{number}").into();
+            let followers: Vec<_> = (0..2000).map(|_| feed.watch(&session, || 0)).collect();
+            write(&session, 1024);
+            drop(followers);
+            assert!(feed.held(&session).2 <= TAILS_BYTES_MAX);
+        }
+        assert_eq!(feed.held("s19").1, TAIL_MAX.bytes);
+        assert_eq!(feed.held("s0").1, 0, "the one that was silent for longest went first");
+    }
 }
