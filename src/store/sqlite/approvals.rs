@@ -398,7 +398,12 @@ mod tests {
         assert!(matches!(f.step(redeem()).await, Err(StoreError::CallMoved(_))));
         let f = f.reopened().await;
         assert_eq!(f.grants_for("s", "agent", "/w").await.unwrap(), grants);
-        let again = CallStep { from: &[CallStatus::Completed], events: Vec::new(), ..redeem() };
+        let again = CallStep {
+            from: &[CallStatus::Completed],
+            patch: crate::store::CallPatch::default(),
+            events: Vec::new(),
+            ..redeem()
+        };
         assert!(matches!(f.step(again).await, Err(StoreError::ApprovalMoved(_))));
         assert_eq!(f.grants_for("s", "agent", "/w").await.unwrap().len(), 2);
     }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::codec::{
     Item, count, from_json, from_json_opt, from_name, from_time, int, sql_failed, to_json, to_json_opt,
 };
+use super::events::RowResult;
 use super::heads::{Head, OpenCall};
 use super::tx::Tx;
 use crate::domain::call::{Call, CallStatus};
@@ -201,6 +202,11 @@ impl PreparedCall {
         })
     }
 
+    /// The result as the row will have it.
+    pub(super) fn result<'a>(&'a self, key: &'a str, call: &'a Call) -> Option<RowResult<'a>> {
+        Some(RowResult { key, result: call.result.as_ref()?, json: self.result.as_deref()? })
+    }
+
     /// About the bytes that the call takes in memory.
     pub(super) fn weight(&self) -> usize {
         512 + self.arguments.len() + self.requested.as_ref().map_or(0, String::len)
@@ -318,6 +324,11 @@ impl PreparedPatch {
             result: to_json_opt(patch.result.as_ref())?,
             patch,
         })
+    }
+
+    /// The result that the step gives its call, as the row will have it.
+    pub(super) fn result<'a>(&'a self, key: &'a str) -> Option<RowResult<'a>> {
+        Some(RowResult { key, result: self.patch.result.as_ref()?, json: self.result.as_deref()? })
     }
 
     /// The bytes that the call grows by.

@@ -140,18 +140,18 @@ impl SqliteStore {
 
 impl PreparedNew {
     fn new(new: NewCall) -> Result<Self, StoreError> {
-        let events = PreparedEvent::all(&new.events)?;
-        let endings = events.iter().filter(|event| event.ends_call).count();
+        let endings = new.events.iter().filter(|event| event.ends_call()).count();
         if endings != usize::from(new.call.status.has_ended()) {
             return Err(wrong("a call is accepted with one ending event where it has ended, else with none"));
         }
         let key = new.call.key.storage_key();
-        if events.iter().any(|event| event.call.as_deref() != Some(key.as_str())) {
-            return Err(wrong("a call is accepted with events of its own alone"));
-        }
         let mut call = new.call;
         call_rows::normalise(&mut call);
         let row = PreparedCall::new(&call)?;
+        let events = PreparedEvent::all(&new.events, row.result(&key, &call))?;
+        if events.iter().any(|event| event.call.as_deref() != Some(key.as_str())) {
+            return Err(wrong("a call is accepted with events of its own alone"));
+        }
         Ok(Self { call: Arc::new(call), key, fingerprint: new.fingerprint, row, events })
     }
 }
@@ -248,15 +248,9 @@ impl PreparedStep {
     fn new(step: CallStep) -> Result<Self, StoreError> {
         let key = step.key.storage_key();
         let approvals = PreparedApprovals::new(step.approval, &step.session_id, &step.key)?;
-        Ok(Self {
-            session_id: step.session_id,
-            key,
-            from: step.from,
-            to: step.to,
-            patch: PreparedPatch::new(step.patch)?,
-            approvals,
-            events: PreparedEvent::all(&step.events)?,
-        })
+        let patch = PreparedPatch::new(step.patch)?;
+        let events = PreparedEvent::all(&step.events, patch.result(&key))?;
+        Ok(Self { session_id: step.session_id, key, from: step.from, to: step.to, patch, approvals, events })
     }
 
     /// An ended call never moves on to another status, and each has exactly one ending event.
@@ -269,6 +263,9 @@ impl PreparedStep {
         let last = own.rfind(|event| !event.after_end);
         if ends && !last.is_some_and(|event| event.ends_call) {
             return Err(wrong("a call's ending event is its own, and its last"));
+        }
+        if now.has_ended() && self.patch.result(&self.key).is_some() {
+            return Err(wrong("an ended call's result is final: its ending event tells it"));
         }
         if now.has_ended() && last.is_some() {
             return Err(wrong("an ended call has no more events but the end of what it left behind"));

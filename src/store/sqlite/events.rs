@@ -16,12 +16,15 @@ use super::tx::Tx;
 use crate::domain::clock::Timestamp;
 use crate::domain::event::{AgentEvent, Resolution};
 use crate::domain::identity::CallKey;
+use crate::domain::result::ToolResult;
 use crate::store::{EventLog, EventPage, EventQuery, StoreError, StreamedEvent};
 
 /// One page looks at so many numbers at most, however few of their events its filter wants.
 const SCAN_MAX: u64 = 50_000;
 /// The most events that one command drops for the retention.
 const DROP_MAX: u64 = 1024;
+/// A result from so many bytes on is kept once: finding it costs more than a shorter one does.
+const SHARED_MIN: usize = 512;
 /// So many events of no session are kept.
 const GLOBAL_KEPT: u64 = 10_000;
 
@@ -37,10 +40,58 @@ pub(super) struct PreparedEvent {
     /// How an approval came to its end, where it tells that.
     resolution: Option<Resolution>,
     body: String,
+    /// How many bytes at the end of `body` are not stored, since the call's row has them.
+    elsewhere: usize,
+}
+
+/// A call's result as it stands in the call's row. It is final, so the event that tells it need not keep it too.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowResult<'a> {
+    pub(super) key: &'a str,
+    pub(super) result: &'a ToolResult,
+    pub(super) json: &'a str,
+}
+
+impl RowResult<'_> {
+    /// The event's JSON, made of the row's, where the event tells this result.
+    fn body_of(&self, event: &AgentEvent) -> Option<Result<String, StoreError>> {
+        let AgentEvent::ToolComplete { call, result } = event else { return None };
+        let same = CallKey::from(call).storage_key() == self.key
+            && result.success == self.result.success
+            && result.result == self.result.result
+            && result.display_preference == self.result.display_preference
+            && result.images == self.result.images;
+        if !same {
+            return None;
+        }
+        let empty = AgentEvent::ToolComplete { call: call.clone(), result: ToolResult::default() };
+        let bodies = to_json(&empty).and_then(|body| Ok((body, to_json(&ToolResult::default())?)));
+        bodies
+            .map(|(mut body, end)| {
+                // The result is the last there is.
+                let kept = body.strip_suffix('}')?.strip_suffix(end.as_str())?.len();
+                body.truncate(kept);
+                body.reserve_exact(self.json.len() + 1);
+                body.push_str(self.json);
+                body.push('}');
+                Some(body)
+            })
+            .transpose()
+    }
 }
 
 impl PreparedEvent {
     pub(super) fn new(event: &AgentEvent) -> Result<Self, StoreError> {
+        Self::beside(event, None)
+    }
+
+    fn beside(event: &AgentEvent, row: Option<RowResult<'_>>) -> Result<Self, StoreError> {
+        let long = row.filter(|row| row.json.len() >= SHARED_MIN);
+        let shared = long.and_then(|row| Some((row.body_of(event)?, row.json.len() + 1)));
+        let (body, elsewhere) = match shared {
+            Some((body, elsewhere)) => (body?, elsewhere),
+            None => (to_json(event)?, 0),
+        };
         Ok(Self {
             kind: event.kind(),
             call: event.call().map(|key| key.storage_key()),
@@ -50,12 +101,14 @@ impl PreparedEvent {
                 AgentEvent::ToolApprovalResolved { decision, .. } => Some(*decision),
                 _ => None,
             },
-            body: to_json(event)?,
+            body,
+            elsewhere,
         })
     }
 
-    pub(super) fn all(events: &[AgentEvent]) -> Result<Vec<Self>, StoreError> {
-        events.iter().map(Self::new).collect()
+    /// Those of a step; `row` is the result that the step gives its call.
+    pub(super) fn all(events: &[AgentEvent], row: Option<RowResult<'_>>) -> Result<Vec<Self>, StoreError> {
+        events.iter().map(|event| Self::beside(event, row)).collect()
     }
 
     /// Writes its place before its content: the text that a `LoggedEvent` would have.
@@ -80,6 +133,7 @@ impl PreparedEvent {
             call: self.call,
             ends_call: self.ends_call,
             resolution: self.resolution,
+            stored: json.len() - self.elsewhere,
             json,
         }
     }
@@ -88,7 +142,7 @@ impl PreparedEvent {
 #[async_trait]
 impl EventLog for SqliteStore {
     async fn append(&self, session_id: Option<&str>, events: Vec<AgentEvent>) -> Result<u64, StoreError> {
-        let events = PreparedEvent::all(&events)?;
+        let events = PreparedEvent::all(&events, None)?;
         match session_id.map(str::to_owned) {
             None => self.writer.run(false, move |tx| append_global(tx, events)).await,
             Some(session_id) => {
@@ -201,13 +255,13 @@ pub(super) fn last_position(db: &Connection) -> Result<u64, StoreError> {
         .map_err(sql_failed)
 }
 
-const OF_SESSION: &str = "SELECT seq, kind, ends_call, body FROM events
+const OF_SESSION: &str = "SELECT seq, kind, ends_call, body, call FROM events
     WHERE session = ?1 AND seq > ?2 AND seq <= ?3
       AND (?4 IS NULL OR call = ?4)
       AND (?5 IS NULL OR kind IN (SELECT value FROM json_each(?5)))
     ORDER BY seq LIMIT ?6";
 
-const OF_ALL: &str = "SELECT position, kind, ends_call, body FROM events e
+const OF_ALL: &str = "SELECT position, kind, ends_call, body, call FROM events e
     WHERE ?1 = 0 AND position > ?2 AND position <= ?3
       AND (?4 IS NULL OR (SELECT key FROM calls c WHERE c.id = e.call) = ?4)
       AND (?5 IS NULL OR kind IN (SELECT value FROM json_each(?5)))
@@ -255,7 +309,7 @@ fn read_page(db: &Connection, query: &EventQuery) -> Result<EventPage, StoreErro
         .map_err(sql_failed)?;
     let (mut bytes, mut last) = (0, query.after);
     while let Some(row) = rows.next().map_err(sql_failed)? {
-        let event = streamed(row).map_err(sql_failed)?;
+        let event = streamed(db, row).map_err(sql_failed)?;
         if page.events.len() == limit || (bytes > 0 && bytes + event.json.len() > bytes_max) {
             page.next_after = last;
             break;
@@ -316,8 +370,18 @@ fn scan_all(db: &Connection, query: &EventQuery) -> Result<Scan, StoreError> {
     Ok(scan.up_to(latest))
 }
 
-fn streamed(row: &Row<'_>) -> rusqlite::Result<StreamedEvent> {
-    Ok(StreamedEvent { id: count(row.get(0)?), kind: row.get(1)?, ends_call: row.get(2)?, json: row.get(3)? })
+fn streamed(db: &Connection, row: &Row<'_>) -> rusqlite::Result<StreamedEvent> {
+    let mut json: String = row.get(3)?;
+    if !json.ends_with('}') {
+        // Cut where its call's result follows.
+        let mut statement = db.prepare_cached("SELECT result FROM calls WHERE id = ?1")?;
+        statement.query_row([row.get::<_, i64>(4)?], |call| {
+            json.push_str(call.get_ref(0)?.as_str()?);
+            Ok(())
+        })?;
+        json.push('}');
+    }
+    Ok(StreamedEvent { id: count(row.get(0)?), kind: row.get(1)?, ends_call: row.get(2)?, json })
 }
 
 #[cfg(test)]
@@ -328,7 +392,8 @@ mod tests {
     use super::super::{SqliteOptions, SqliteStore};
     use super::*;
     use crate::domain::call::CallStatus;
-    use crate::domain::event::LoggedEvent;
+    use crate::domain::event::{CallRef, LoggedEvent};
+    use crate::domain::result::Image;
     use crate::store::{CallStore as _, SessionStore as _};
     use serde_json::json;
 
@@ -510,6 +575,42 @@ mod tests {
         let f = f.reopened().await;
         assert_eq!(f.events(of("s")).await.unwrap().earliest, page.earliest);
         assert_eq!(f.append(Some("s"), vec![token("c", "x")]).await.unwrap(), 503);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_long_result_is_kept_once_and_read_whole() {
+        let f = Fixture::new().await;
+        let long = "a \"line\"\n".repeat(1000);
+        for (id, text) in [("short", "x"), ("long", long.as_str()), ("other", long.as_str())] {
+            f.accept_one(id).await;
+            let mut step = finish(id, &[CallStatus::Queued]);
+            let result = ToolResult {
+                images: vec![Image { media_type: "image/png".to_owned(), data: "}".to_owned() }],
+                ..ToolResult::ok(text).with_details(json!({"n": 1}))
+            };
+            // An event that tells something else than the row has is kept whole.
+            let told = if id == "other" { ToolResult::ok(text) } else { result.clone() };
+            step.patch.result = Some(result);
+            step.events = vec![AgentEvent::ToolComplete { call: CallRef::from(&key(id)), result: told }];
+            f.step(step).await.unwrap();
+        }
+        let told = f.all(of("s")).await;
+        f.feed.forget_tails();
+        assert_eq!(f.all(of("s")).await, told, "the database says what the commit said");
+        let reader = super::super::schema::open_reader(f.dir.path()).unwrap();
+        let sql = "SELECT length(body) FROM events WHERE kind = 'tool_complete' ORDER BY seq";
+        let mut statement = reader.prepare(sql).unwrap();
+        let stored = statement.query_map([], |row| row.get::<_, i64>(0)).unwrap();
+        let stored: Vec<usize> = stored.map(|length| length.unwrap().try_into().unwrap()).collect();
+        let whole: Vec<usize> = told.iter().filter(|e| e.1 == "tool_complete").map(|e| e.2.len()).collect();
+        assert_eq!((stored[0], stored[2]), (whole[0], whole[2]));
+        assert!(stored[1] < 300 && whole[1] > 10_000, "{stored:?}");
+        for (_, _, json) in &told {
+            serde_json::from_str::<LoggedEvent>(json).unwrap();
+        }
+        let mut again = step("long", &[CallStatus::Completed], CallStatus::Completed);
+        again.patch.result = Some(ToolResult::ok("another"));
+        assert!(matches!(f.step(again).await, Err(StoreError::Failed(_))), "a result is final");
     }
 
     #[tokio::test(flavor = "multi_thread")]

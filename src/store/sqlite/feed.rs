@@ -66,6 +66,8 @@ pub(super) struct Logged {
     /// How an approval came to its end, where it tells that.
     pub(super) resolution: Option<Resolution>,
     pub(super) json: String,
+    /// How much of it the database has in the event's own row: the rest is in its call's.
+    pub(super) stored: usize,
 }
 
 /// The tails and the watches.
@@ -340,6 +342,7 @@ mod tests {
             ends_call: false,
             resolution: None,
             json: "x".repeat(bytes),
+            stored: bytes,
         }
     }
 

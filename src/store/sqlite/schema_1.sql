@@ -17,7 +17,7 @@ CREATE INDEX sessions_of_owner ON sessions (owner, id);
 CREATE INDEX sessions_active ON sessions (id) WHERE status = 'active';
 
 -- `position` is the cursor of the whole log, `session` is 0 for events of no session, `body` is
--- what is streamed.
+-- what is streamed; where it does not end in `}`, the result of its call and a `}` follow.
 CREATE TABLE events (
     position INTEGER PRIMARY KEY,
     session INTEGER NOT NULL,

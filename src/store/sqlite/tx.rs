@@ -174,7 +174,7 @@ impl<'a> Tx<'a> {
                 call,
                 logged.ends_call,
                 logged.kind,
-                logged.json.as_str(),
+                logged.json.get(..logged.stored).unwrap_or(&logged.json),
             ),
         )?;
         self.heads.set_end(LogEnd { position: logged.position, ..self.heads.end() });
