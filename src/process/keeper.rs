@@ -264,7 +264,7 @@ impl Keeper {
         }
         self.next_look = Some(now + NEXT_LOOK);
         self.last_look = now;
-        let processes = tree::descendants(self.me);
+        let processes = tree::descendants_at_a_glance(self.me);
         if self.max_processes > 0 && processes.len() as u64 > self.max_processes {
             self.limit = Some(Limit::Processes);
         } else if self.max_memory_bytes > 0 && tree::resident_bytes(&processes) > self.max_memory_bytes {

@@ -35,6 +35,43 @@ pub(super) fn descendants(root: Pid) -> Vec<Process> {
     found
 }
 
+/// The same from the kernel's lists of children, for the price of the tree and not of every process of the machine.
+/// Such a list may miss one while others end beside it (proc(5)): good for a look now and then, not for killing.
+pub(super) fn descendants_at_a_glance(root: Pid) -> Vec<Process> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::from([root]);
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        let Some(children) = listed_children(parent) else {
+            // It has ended; without such lists in this kernel, all processes have to be gone through.
+            if parent == root {
+                return descendants(root);
+            }
+            continue;
+        };
+        for pid in children {
+            // Numbers are used again: none is looked at twice.
+            if !seen.insert(pid) {
+                continue;
+            }
+            open.push(pid);
+            found.extend(stat(pid).filter(|stat| stat.alive).map(|stat| stat.process(pid)));
+        }
+    }
+    found
+}
+
+/// The children that any thread of a process has; none where the kernel does not say.
+fn listed_children(parent: Pid) -> Option<Vec<Pid>> {
+    let threads = fs::read_dir(format!("/proc/{}/task", parent.as_raw_pid())).ok()?;
+    let mut children = Vec::new();
+    for thread in threads.flatten() {
+        let list = fs::read_to_string(thread.path().join("children")).ok()?;
+        children.extend(list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)));
+    }
+    Some(children)
+}
+
 /// The direct children of `parent`, zombies left out.
 pub(super) fn children(parent: Pid) -> Vec<Process> {
     let children = children_by_parent().remove(&parent).unwrap_or_default();
@@ -49,10 +86,8 @@ fn children_by_parent() -> HashMap<Pid, Vec<(Process, bool)>> {
         else {
             continue;
         };
-        let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_pid()));
-        if let Some(stat) = stat.ok().as_deref().and_then(parse_stat) {
-            let process = Process { pid, parent: stat.parent, group: stat.group };
-            children.entry(stat.parent).or_default().push((process, stat.alive));
+        if let Some(stat) = stat(pid) {
+            children.entry(stat.parent).or_default().push((stat.process(pid), stat.alive));
         }
     }
     children
@@ -63,6 +98,16 @@ struct Stat {
     parent: Pid,
     group: Option<Pid>,
     alive: bool,
+}
+
+impl Stat {
+    fn process(&self, pid: Pid) -> Process {
+        Process { pid, parent: self.parent, group: self.group }
+    }
+}
+
+fn stat(pid: Pid) -> Option<Stat> {
+    parse_stat(&fs::read(format!("/proc/{}/stat", pid.as_raw_pid())).ok()?)
 }
 
 /// Parent, group and whether the process is alive. The name, second field, may hold anything, parentheses too.
@@ -151,6 +196,31 @@ mod tests {
             let parsed = parse_stat(stat).map(|stat| (stat.parent.as_raw_pid(), stat.alive));
             assert_eq!(parsed, expected, "{}", String::from_utf8_lossy(stat));
         }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a tree to look at")]
+    fn a_glance_sees_the_whole_tree_and_no_more() {
+        use std::io::BufRead as _;
+        let script = "sleep 60 & (sleep 60 & echo ready; wait) & wait";
+        let mut shell = std::process::Command::new("/bin/bash");
+        let shell = shell.args(["-c", script]).stdout(std::process::Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let root = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+        let numbers = |tree: Vec<Process>| {
+            let mut numbers: Vec<_> = tree.iter().map(|process| process.pid.as_raw_pid()).collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        let all = numbers(descendants(root));
+        let glance = numbers(descendants_at_a_glance(root));
+        signal_all(&descendants(root), Signal::KILL);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((glance.len(), glance), (3, all));
+        assert_eq!(descendants_at_a_glance(root), []);
     }
 
     #[test]
