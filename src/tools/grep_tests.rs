@@ -74,6 +74,36 @@ async fn totals_are_of_everything_and_pages_go_on() {
 }
 
 #[tokio::test]
+async fn pages_of_a_large_tree_are_the_whole_in_order() {
+    let s = Session::new().denying("/secret");
+    for folder in 0..30 {
+        for file in 0..15 {
+            s.put(&format!("d{folder:02}/f{file:02}"), "needle\n".repeat(if file == 7 { 300 } else { 3 }));
+        }
+        s.put(&format!("d{folder:02}/secret"), "needle\n");
+    }
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let every: Vec<String> = (0..30)
+        .flat_map(|folder| (0..15).map(move |file| (folder, file)))
+        .flat_map(|(folder, file)| {
+            let count = if file == 7 { 300 } else { 3 };
+            (1..=count).map(move |line| format!("d{folder:02}/f{file:02}:{line}:needle"))
+        })
+        .collect();
+    let whole = grep(&s, json!({"pattern": "needle", "output_mode": "content", "head_limit": 10_000})).await;
+    assert_eq!(lines(&whole), every[..10_000]);
+    assert!(whole.contains(&format!("[{} matching lines in 450 files.", every.len())), "{}", whole.len());
+    for offset in [0, 1, 999, 5_000, every.len() - 10] {
+        let arguments =
+            json!({"pattern": "needle", "output_mode": "content", "head_limit": 1_000, "offset": offset});
+        let page = lines(&grep(&s, arguments).await);
+        assert_eq!(page, every[offset..every.len().min(offset + 1_000)], "{offset}");
+    }
+}
+
+#[tokio::test]
 async fn a_bad_pattern_is_an_error_and_no_match_is_said() {
     let s = session();
     let error = s.error(&Grep, json!({"pattern": "(unclosed"})).await;

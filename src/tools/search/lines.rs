@@ -77,9 +77,13 @@ mod tests {
                 (0..40).for_each(|n| whole.push(|| line(n)));
                 for part in (0..40).collect::<Vec<_>>().chunks(7) {
                     let mut lines = Lines::new(0, limit);
-                    part.iter().for_each(|n| lines.push(|| line(*n)));
+                    for n in part {
+                        lines.push(|| line(*n));
+                    }
                     if !page.absorb(lines) {
-                        part.iter().for_each(|n| page.push(|| line(*n)));
+                        for n in part {
+                            page.push(|| line(*n));
+                        }
                     }
                 }
                 let facts = |lines: &Lines| (lines.kept.clone(), lines.total, lines.cut_by_bytes);

@@ -191,12 +191,13 @@ impl FileSearch {
             return Ok(());
         };
         let mut reader = patience.reader(&file);
-        let Ok(ended) = fill(&mut self.start, &mut reader, &file) else {
+        let Ok((filled, ended)) = fill(&mut self.start, &mut reader, &file) else {
             patience.check()?;
             skipped.unreadable += 1;
             return Ok(());
         };
-        if is_binary_sample(&self.start[..self.start.len().min(SAMPLE_BYTES)]) {
+        let start = &self.start[..filled];
+        if is_binary_sample(&start[..filled.min(SAMPLE_BYTES)]) {
             skipped.binary += 1;
             return Ok(());
         }
@@ -209,9 +210,9 @@ impl FileSearch {
             lines: &mut self.found.lines,
         };
         let searched = if ended {
-            self.searcher.search_reader(&self.recipe.matcher, self.start.as_slice(), &mut sink)
+            self.searcher.search_reader(&self.recipe.matcher, start, &mut sink)
         } else {
-            self.searcher.search_reader(&self.recipe.matcher, self.start.chain(reader), &mut sink)
+            self.searcher.search_reader(&self.recipe.matcher, start.chain(reader), &mut sink)
         };
         let (matches, binary) = (sink.matches, sink.binary);
         patience.check()?;
@@ -243,8 +244,9 @@ impl FileSearch {
     }
 }
 
-/// Reads a file's beginning, and says whether that is all of it.
-fn fill(start: &mut Vec<u8>, reader: &mut impl Read, file: &File) -> io::Result<bool> {
+/// Reads a file's beginning: how many bytes that is, and whether that is all of it.
+fn fill(start: &mut Vec<u8>, reader: &mut impl Read, file: &File) -> io::Result<(usize, bool)> {
+    // Once: what a file leaves in it is written over by the next.
     start.resize(START_BYTES, 0);
     let mut filled = reader.read(start)?;
     // A file that is as long as what came needs no second read to tell that it has ended.
@@ -254,8 +256,7 @@ fn fill(start: &mut Vec<u8>, reader: &mut impl Read, file: &File) -> io::Result<
         ended = more == 0;
         filled += more;
     }
-    start.truncate(filled);
-    Ok(ended)
+    Ok((filled, ended))
 }
 
 fn part(skipped: &mut Skipped, reason: String) {
