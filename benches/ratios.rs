@@ -30,7 +30,7 @@ pub(crate) struct Plan {
 }
 
 const FULL: Plan =
-    Plan { rounds: 9, reads: 2_000, commands: 200, history: 10_000, readers: 1_000, files: 20_000 };
+    Plan { rounds: 9, reads: 2_000, commands: 200, history: 100_000, readers: 1_000, files: 20_000 };
 const QUICK: Plan = Plan { rounds: 3, reads: 300, commands: 30, history: 1_000, readers: 200, files: 2_000 };
 
 fn main() {

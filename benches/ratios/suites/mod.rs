@@ -4,6 +4,7 @@ mod approvals;
 mod batch;
 pub(crate) mod commands;
 mod grep;
+mod history;
 mod reads;
 mod start;
 mod streams;
@@ -24,4 +25,5 @@ pub(crate) const ALL: &[Suite] = &[
     ("approvals", approvals::run),
     ("streams", streams::run),
     ("verdicts", verdicts::run),
+    ("history", history::run),
 ];
