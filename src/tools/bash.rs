@@ -2,6 +2,7 @@
 
 mod carry;
 mod guide;
+mod implied_files;
 mod named_files;
 mod report;
 mod run;

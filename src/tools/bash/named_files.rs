@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::implied_files;
 use crate::domain::result::ToolError;
 use crate::permission::{Preview, Scope, shell};
 use crate::tools::blocking::{self, GivenUp, Patience, failure, given_up};
@@ -37,6 +38,8 @@ pub(super) async fn preview(
     }
     let mut words = Vec::new();
     split(command, 0, &mut words);
+    let implied = implied_files::of(&words);
+    words.extend(implied);
     let workspace = Arc::clone(&scope.workspace);
     let start = match workdir {
         None => scope.directory.clone(),
