@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -30,7 +30,7 @@ use crate::process::{Launcher, LauncherOptions};
 use crate::sandbox::FloorStatus;
 use crate::session::{Parts, Sessions};
 use crate::store::Store;
-use crate::store::sqlite::{SqliteOptions, SqliteStore};
+use crate::store::sqlite::{AuditBounds, SqliteOptions, SqliteStore};
 use crate::telemetry::{LogControl, Metrics};
 use crate::tools::OwnListener;
 pub use check::{CheckedConfig, check_config, load_config};
@@ -227,12 +227,17 @@ fn open_store(
 ) -> Result<Arc<SqliteStore>, StartError> {
     let options = SqliteOptions {
         events_per_session: config.events.kept_per_session,
+        audit: audit_bounds(config),
         metrics: metrics.clone(),
         ..SqliteOptions::default()
     };
     SqliteStore::open(&places.data_dir, Arc::clone(clock), &options)
         .map(Arc::new)
         .map_err(|error| StartError::from_display("the store could not be opened", error))
+}
+
+fn audit_bounds(config: &Config) -> AuditBounds {
+    AuditBounds { days: config.audit.keep_days, rows: config.audit.max_rows }
 }
 
 fn address(config: &Config) -> Result<SocketAddr, StartError> {
@@ -271,6 +276,7 @@ fn first_revision(loaded: &LoadedConfig, derived: &Derived, now: Timestamp) -> R
         policy: Arc::clone(&derived.policy),
         tokens: derived.tokens.clone().into(),
         restart_needed: Vec::new(),
+        rules: OnceLock::new(),
     }
 }
 
@@ -302,6 +308,7 @@ impl Bounds {
             streams.resize(config.limits.streams);
             running.resize(config.limits.running_calls);
             store.keep_events(config.events.kept_per_session);
+            store.keep_audit(audit_bounds(config));
             log.set_level(config.telemetry.log_level);
         })
     }

@@ -246,6 +246,7 @@ impl Reloader {
                 policy,
                 tokens: next.tokens.clone().into(),
                 restart_needed: restart_needed.clone(),
+                rules: std::sync::OnceLock::new(),
             };
             (self.parts.follow)(&revision.config);
             self.parts.in_force.replace(Arc::new(revision));

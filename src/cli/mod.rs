@@ -3,6 +3,7 @@
 mod answer;
 mod approvals;
 mod approve;
+mod audit;
 mod batch;
 mod batch_input;
 mod call;
@@ -99,6 +100,8 @@ enum Command {
     Answer(answer::AnswerArgs),
     /// List what was granted beyond single calls, or take it back
     Grants(grants::GrantsArgs),
+    /// Read the audit log: what the gate said, what people decided
+    Audit(audit::AuditArgs),
     /// List, show, make and end sessions
     Sessions(sessions::SessionsArgs),
     /// List the tools, or print their schemas for a model's API
@@ -171,6 +174,7 @@ async fn client_command(command: Command, output: &mut Output) -> Result<u8, Cli
         Command::Deny(args) => deny::run(args, output).await,
         Command::Answer(args) => answer::run(args, output).await,
         Command::Grants(args) => grants::run(args, output).await,
+        Command::Audit(args) => audit::run(args, output).await,
         Command::Sessions(args) => sessions::run(args, output).await,
         Command::Tools(args) => tools::run(args, output).await,
         Command::Rules(args) => rules::run(args, output).await,

@@ -12,6 +12,8 @@ pub(super) const BOUNDS: &[Bound] = &[
     ("events.kept_per_session", 1_000, 100_000_000),
     ("events.heartbeat_ms", 1_000, 60_000),
     ("approvals.expire_after_s", 1, 30 * 24 * 60 * 60),
+    ("audit.keep_days", 1, 36_500),
+    ("audit.max_rows", 1_000, 100_000_000),
     ("network.timeout_ms", 1, TIMEOUT_MS_MAX),
     // At most network.max_bytes_limit, which the section itself holds.
     ("network.max_bytes", 1, BODY_BYTES_MAX),

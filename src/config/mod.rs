@@ -1,5 +1,6 @@
 //! The configuration: one value, swapped as a whole, read where it is needed.
 
+mod audit;
 mod auth;
 mod bounds;
 mod capacity;
@@ -28,6 +29,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use audit::AuditConfig;
 pub use auth::{AuthConfig, AuthMode, Role, TokenConfig};
 pub use capacity::{Capacity, Place};
 pub use keys::{changed, of as values};
@@ -66,6 +68,8 @@ pub struct Config {
     pub permissions: PermissionsConfig,
     /// How long people have.
     pub approvals: ApprovalsConfig,
+    /// The audit log.
+    pub audit: AuditConfig,
     /// What commands run on.
     pub sandbox: SandboxConfig,
     /// The shell tool.

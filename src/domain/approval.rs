@@ -1,5 +1,9 @@
 //! An approval: what a person is asked, bound to what exactly would run.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -32,8 +36,16 @@ pub struct Approval {
     pub status: ApprovalStatus,
     /// Why it asks.
     pub reason: AskReason,
-    /// The working directory that the call would run in.
+    /// The working directory that the call would run in: control and invisible characters escaped, long
+    /// padding folded.
     pub cwd: String,
+    /// The same without escapes, where there are any in `cwd`: percent-encoded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_exact: Option<String>,
+    /// The session's own directory, where the call asks for another one: percent-encoded. A relative one
+    /// is counted from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_from: Option<String>,
     /// The sandbox level it would run under.
     pub sandbox: String,
     /// A unified diff of what would change.
@@ -53,6 +65,68 @@ pub struct Approval {
     /// What was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+    /// Of the files that a command names or implies: what changed in them since the session began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<ChangedFile>,
+    /// In a list: the other approvals that wait in the session and ask exactly the same. Each is decided
+    /// by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identical: Vec<String>,
+}
+
+/// A change in a file that would be run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ChangedFile {
+    /// The file, beneath the workspace; escaped.
+    pub path: String,
+    /// When.
+    pub at: Timestamp,
+    /// The turn of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// The call that changed it, or that ran when it changed; none where no call is known to have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// What that call was of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    /// What that call changed in it, escaped and clipped, where its record tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+impl Approval {
+    /// Whether a reviewer of this one has seen all that the other one shows: they differ in nothing but
+    /// their call and times.
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        self.session_id == other.session_id
+            && self.digest == other.digest
+            && self.tool_name == other.tool_name
+            && self.arguments == other.arguments
+            && self.reason == other.reason
+            && (&self.cwd, &self.sandbox, &self.display) == (&other.cwd, &other.sandbox, &other.display)
+            && (&self.diff, &self.leaves, &self.offers) == (&other.diff, &other.leaves, &other.offers)
+            && self.changed_files == other.changed_files
+    }
+
+    /// The session's directory when the call was judged, from which its own is found again; none where
+    /// no directory is recorded.
+    pub fn directory(&self) -> Option<PathBuf> {
+        match self.cwd_from.as_ref().or(self.cwd_exact.as_ref()) {
+            Some(exact) => {
+                let bytes = percent_encoding::percent_decode_str(exact).collect();
+                Some(OsString::from_vec(bytes).into())
+            }
+            None if self.cwd.is_empty() => None,
+            None => Some(PathBuf::from(&self.cwd)),
+        }
+    }
+}
+
+/// A path without loss: its bytes, percent-encoded (RFC 3986, section 2.1) but for letters, digits and `/`.
+pub fn exact(path: &Path) -> String {
+    const KEPT: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC.remove(b'/');
+    percent_encoding::percent_encode(path.as_os_str().as_bytes(), KEPT).to_string()
 }
 
 /// Where an approval stands.

@@ -2,6 +2,7 @@
 
 pub mod approval;
 pub mod arguments;
+pub mod audit;
 pub mod call;
 pub mod clock;
 pub mod digest;
@@ -10,6 +11,7 @@ pub mod explanation;
 pub mod grant;
 pub mod identity;
 pub mod outcome;
+pub mod redact;
 pub mod result;
 pub mod schema;
 pub mod session;

@@ -8,7 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::guard;
-use super::routes::{approvals, calls, events, grants, permissions, server, sessions, turns};
+use super::routes::{approvals, audit, calls, events, grants, permissions, server, sessions, turns};
 use super::state::ApiState;
 
 /// The routes. Each handler says its method and path beside itself, with what it takes and answers: a
@@ -37,6 +37,7 @@ pub(super) fn routes() -> OpenApiRouter<ApiState> {
         .routes(routes!(grants::list::list))
         .routes(routes!(grants::revoke::revoke))
         .routes(routes!(permissions::explain::explain))
+        .routes(routes!(audit::list::list))
         .routes(routes!(server::info::info))
         .routes(routes!(server::config::config))
         .routes(routes!(server::reload::reload))

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::changed;
 use super::desk::{ApprovalDesk, Ask, Standing, Start};
 use super::scope::Scope;
 use crate::domain::approval::{Approval, ApprovalStatus, Choice, PENDING_MAX, Scope as GrantScope};
+use crate::domain::audit::AuditRecord;
 use crate::domain::call::{Call, CallStatus};
 use crate::domain::clock::SharedClock;
 use crate::domain::event::{AgentEvent, CallRef, Resolution};
@@ -41,7 +43,10 @@ impl StoreDesk {
         let Some(session_id) = &scope.session_id else {
             return Err(ToolError::Internal("an approval needs a session".to_owned()));
         };
-        let approval = self.approval(session_id, scope, ask);
+        let mut approval = self.approval(session_id, scope, ask);
+        approval.changed_files =
+            changed::of_ask(&self.store, session_id, scope, ask).await.map_err(store_failed)?;
+        let told = AuditRecord { approval_id: Some(approval.approval_id.clone()), ..(*ask.audit).clone() };
         let call = CallRef::from(&scope.key);
         let mut events = Vec::new();
         if let Some(old) = old {
@@ -67,6 +72,7 @@ impl StoreDesk {
                 Some(old) => ApprovalStep::Supersede { old: old.approval_id.clone(), new },
             },
             events,
+            audit: vec![told],
             sync: false,
         };
         match self.store.step(step).await {
@@ -98,6 +104,8 @@ impl StoreDesk {
             status: ApprovalStatus::Pending,
             reason: ask.reason.clone(),
             cwd: ask.directory.clone(),
+            cwd_exact: ask.exact_directory.clone(),
+            cwd_from: ask.asked_from.clone(),
             sandbox: ask.sandbox.clone(),
             diff: ask.preview.diff.clone(),
             leaves: ask.leaves.clone(),
@@ -106,6 +114,8 @@ impl StoreDesk {
             created_at: now,
             expires_at: crate::domain::clock::Timestamp::from_millisecond(expires).unwrap_or(now),
             decision: None,
+            changed_files: Vec::new(),
+            identical: Vec::new(),
         }
     }
 
@@ -180,6 +190,7 @@ impl ApprovalDesk for StoreDesk {
         {
             return Ok(());
         }
+        let audit = scope.admission.as_ref().map(|admission| admission.noted()).unwrap_or_default();
         let step = CallStep {
             session_id: session_id.clone(),
             key: scope.key.clone(),
@@ -188,11 +199,20 @@ impl ApprovalDesk for StoreDesk {
             patch: CallPatch { started_at: Some(now), ..CallPatch::default() },
             approval: start.approval_id.map_or(ApprovalStep::None, ApprovalStep::Spend),
             events: Vec::new(),
+            audit: audit.clone(),
             sync: start.mutating,
         };
-        let running = self.store.step(step).await.map_err(refused_step)?;
-        if let Some(admission) = &scope.admission {
-            admission.started(running);
+        let started = self.store.step(step).await;
+        let Some(admission) = &scope.admission else { return started.map(drop).map_err(refused_step) };
+        match started {
+            Ok(running) => admission.started(running),
+            Err(error) => {
+                // What the gate said goes with the end that comes now.
+                for entry in audit {
+                    admission.note(entry);
+                }
+                return Err(refused_step(error));
+            }
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::audit::Told;
 use super::call::{ResolvedCall, Touch};
 use super::explain::{self, Paper};
 use super::scope::Scope;
@@ -61,6 +62,8 @@ pub struct PermissionRequest<'a> {
     pub directory: Option<&'a Path>,
     /// The session's flags.
     pub flags: Flags,
+    /// Takes why it was judged so.
+    pub told: &'a Told,
 }
 
 /// The session's flags as far as they judge.

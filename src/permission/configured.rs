@@ -215,7 +215,7 @@ impl PolicyChecker {
 
     async fn judge(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
         let judged = self.judged(request).await?;
-        self.answer(&judged.subject, judged.verdict)
+        self.answer(request, &judged.subject, judged.verdict)
     }
 
     fn circumstances<'a>(&self, request: &PermissionRequest<'_>, grants: &'a [Rule]) -> Circumstances<'a> {
@@ -228,7 +228,13 @@ impl PolicyChecker {
         }
     }
 
-    fn answer(&self, subject: &Subject<'_>, verdict: Verdict) -> Result<(), PermissionError> {
+    fn answer(
+        &self,
+        request: &PermissionRequest<'_>,
+        subject: &Subject<'_>,
+        verdict: Verdict,
+    ) -> Result<(), PermissionError> {
+        request.told.verdict(&verdict);
         self.metrics.calls().judged(verdict.decision.as_str(), verdict.reason.by.as_str());
         match verdict.decision {
             Decision::Allow => Ok(()),

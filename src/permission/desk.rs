@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use super::call::Preview;
 use super::scope::Scope;
 use crate::domain::approval::{Approval, AskReason, Offer};
+use crate::domain::audit::AuditRecord;
 use crate::domain::digest::Digest;
 use crate::domain::result::{DeniedBy, ToolError};
 use serde_json::Value;
@@ -26,14 +27,20 @@ pub struct Ask {
     pub leaves: Option<Vec<String>>,
     /// What would change, and from which content.
     pub preview: Preview,
-    /// The working directory.
+    /// The working directory, escaped.
     pub directory: String,
+    /// The same in full, where it had to be escaped.
+    pub exact_directory: Option<String>,
+    /// The session's directory, where the call asks for another one; percent-encoded.
+    pub asked_from: Option<String>,
     /// The sandbox level.
     pub sandbox: String,
     /// One line to show.
     pub display: String,
     /// Why there is nothing to ask, unless somebody was asked before.
     pub moot: Option<String>,
+    /// What the audit log is told of it.
+    pub audit: Box<AuditRecord>,
 }
 
 /// Where an ask stands.

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::audit::{self, Told};
 use super::call::{Preview, Previewer, ResolvedCall, Touch};
 use super::checker::{
     Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
 };
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
 use super::explain::Paper;
-use super::scope::Scope;
+use super::scope::{Admission, Scope};
+use crate::domain::approval::{AskReason, Offer, exact};
+use crate::domain::audit::{AuditDecision, AuditKind, AuditRecord};
 use crate::domain::digest::Digest;
 use crate::domain::explanation::{Explanation, Verdict};
 use crate::domain::outcome::{HumanRequest, ToolOutcome};
@@ -198,10 +201,20 @@ impl Gate {
         previewer: &dyn Previewer,
         circumstances: Circumstances<'_>,
     ) -> Result<Review, ToolError> {
+        self.judge(call, previewer, circumstances, &Told::default()).await
+    }
+
+    async fn judge(
+        &self,
+        call: &ResolvedCall,
+        previewer: &dyn Previewer,
+        circumstances: Circumstances<'_>,
+        told: &Told,
+    ) -> Result<Review, ToolError> {
         let scope = circumstances.scope.map(Arc::as_ref);
         let directory = locate_directory(call, scope)?;
         let paths = locate_paths(call, scope)?;
-        let request = self.request(call, &paths, directory.as_deref(), circumstances);
+        let request = self.request(call, &paths, directory.as_deref(), circumstances, told);
         let judged = if self.checker.requires_forced_confirmation(&request) {
             self.checker.check_or_request_forced(&request).await
         } else {
@@ -220,6 +233,10 @@ impl Gate {
                     None => Preview::default(),
                 };
                 let mut ask = self.ask(call, &paths, directory.as_deref(), *confirmation, preview);
+                ask.audit = Box::new(audit::asks(call, circumstances, told, &ask));
+                ask.audit.edits = audit::edits(&paths);
+                let from = scope.map(|scope| scope.directory.as_path());
+                ask.asked_from = from.filter(|from| Some(*from) != directory.as_deref()).map(exact);
                 ask.moot = call.petition().and_then(|petition| petition.moot(circumstances.mode));
                 Reviewed::Ask(Box::new(ask))
             }
@@ -236,11 +253,13 @@ impl Gate {
         let scope = circumstances.scope.map(Arc::as_ref);
         let directory = locate_directory(call, scope)?;
         let paths = locate_paths(call, scope)?;
-        let request = self.request(call, &paths, directory.as_deref(), circumstances);
-        let told = explained(self.checker.explain(&request).await)?;
+        // What is only explained is not audited.
+        let unheard = Told::default();
+        let request = self.request(call, &paths, directory.as_deref(), circumstances, &unheard);
+        let explanation = explained(self.checker.explain(&request).await)?;
         match call.petition().and_then(|petition| petition.moot(circumstances.mode)) {
-            Some(moot) if told.decision == Verdict::Ask => Err(ToolError::Execution(moot)),
-            _ => Ok(told),
+            Some(moot) if explanation.decision == Verdict::Ask => Err(ToolError::Execution(moot)),
+            _ => Ok(explanation),
         }
     }
 
@@ -255,10 +274,11 @@ impl Gate {
         paths: &'a [JudgedPath],
         directory: Option<&'a Path>,
         circumstances: Circumstances<'a>,
+        told: &'a Told,
     ) -> PermissionRequest<'a> {
         let someone_there = self.proxy.is_some() || (self.desk.is_some() && circumstances.interactive);
         let flags = Flags { bypass: circumstances.bypass, mode: circumstances.mode, someone_there };
-        PermissionRequest { call, paths, scope: circumstances.scope.map(Arc::as_ref), directory, flags }
+        PermissionRequest { call, paths, scope: circumstances.scope.map(Arc::as_ref), directory, flags, told }
     }
 
     /// Judges and, where a person has to confirm, pauses: `None` when the call may run. Repeatable.
@@ -282,17 +302,29 @@ impl Gate {
         previewer: &dyn Previewer,
         circumstances: Circumstances<'_>,
     ) -> Result<Clearance, ToolError> {
-        let review = self.review(&call, previewer, circumstances).await?;
-        let approval_id = match self.consult(&call, &review, circumstances).await? {
-            Consulted::Pause(outcome) => return Ok(Clearance::Pause(Box::new(outcome))),
-            Consulted::Clear { approval_id } => approval_id,
+        let told = Told::default();
+        let judged = self.cleared(&call, previewer, circumstances, &told).await;
+        note_refusal(&judged, &call, circumstances, &told);
+        let (review, approval_id) = match judged? {
+            (_, Consulted::Pause(outcome)) => return Ok(Clearance::Pause(Box::new(outcome))),
+            (review, Consulted::Clear { approval_id }) => (review, approval_id),
         };
+        if let Some(admission) = admission(circumstances) {
+            let mut entry = match &review.verdict {
+                Reviewed::Allowed => audit::allowed(&call, circumstances, &told),
+                Reviewed::Ask(ask) => audit::confirmed(&ask.audit, approval_id.as_deref()),
+            };
+            entry.edits = audit::edits(&review.paths);
+            admission.note(entry);
+        }
         if let (Some(desk), Some(scope)) = (&self.desk, circumstances.scope)
             && scope.session_id.is_some()
         {
             let mutating = call.mutability == ToolMutability::Mutating;
             let petition = call.petition().is_some();
-            desk.begin(scope, Start { approval_id, mutating, petition }).await?;
+            let begun = desk.begin(scope, Start { approval_id, mutating, petition }).await;
+            note_refusal(&begun, &call, circumstances, &told);
+            begun?;
         }
         let approved = match review.verdict {
             Reviewed::Allowed => None,
@@ -306,6 +338,18 @@ impl Gate {
             approved,
             hidden: review.hidden,
         })))
+    }
+
+    async fn cleared(
+        &self,
+        call: &ResolvedCall,
+        previewer: &dyn Previewer,
+        circumstances: Circumstances<'_>,
+        told: &Told,
+    ) -> Result<(Review, Consulted), ToolError> {
+        let review = self.judge(call, previewer, circumstances, told).await?;
+        let consulted = self.consult(call, &review, circumstances).await?;
+        Ok((review, consulted))
     }
 
     /// Asks in the order proxy, people, and without either: refused.
@@ -357,19 +401,29 @@ impl Gate {
         confirmation: Confirmation,
         preview: Preview,
     ) -> Ask {
-        let directory = directory.map(|path| path.display().to_string()).unwrap_or_default();
+        let directory = directory.unwrap_or(Path::new(""));
+        let reason = AskReason {
+            text: visible::one_line(&confirmation.reason.text),
+            rule: confirmation.reason.rule.as_deref().map(visible::one_line),
+        };
+        let shown = visible::one_line(&directory.to_string_lossy());
         Ask {
-            digest: digest(call, paths, &preview, &directory, &self.sandbox),
+            digest: digest(call, paths, &preview, directory, &self.sandbox),
             tool_name: call.tool_name.clone(),
             arguments: (*call.arguments).clone(),
-            reason: confirmation.reason,
-            offers: confirmation.offers,
-            leaves: confirmation.leaves,
+            reason,
+            offers: confirmation.offers.into_iter().filter(is_plain).collect(),
+            leaves: confirmation
+                .leaves
+                .map(|leaves| leaves.iter().map(|leaf| visible::one_line(leaf)).collect()),
             display: display(call),
-            preview,
-            directory,
+            preview: Preview { diff: preview.diff.as_deref().map(visible::lines), files: preview.files },
+            exact_directory: (directory.to_str() != Some(shown.as_str())).then(|| exact(directory)),
+            directory: shown,
+            asked_from: None,
             sandbox: self.sandbox.to_string(),
             moot: None,
+            audit: Box::new(AuditRecord::new(AuditKind::Verdict, AuditDecision::Ask, "")),
         }
     }
 }
@@ -381,6 +435,30 @@ fn explained(told: Result<Explanation, PermissionError>) -> Result<Explanation, 
         // An explanation that asks is none that failed.
         PermissionError::ConfirmationRequired(confirmation) => ToolError::Internal(confirmation.reason.text),
     })
+}
+
+/// The record that takes what the audit log is told of the call.
+fn admission(circumstances: Circumstances<'_>) -> Option<&dyn Admission> {
+    circumstances.scope?.admission.as_deref()
+}
+
+fn note_refusal<T>(
+    judged: &Result<T, ToolError>,
+    call: &ResolvedCall,
+    circumstances: Circumstances<'_>,
+    told: &Told,
+) {
+    if let (Err(error), Some(admission)) = (judged, admission(circumstances))
+        && let Some(entry) = audit::refused(call, circumstances, told, error)
+    {
+        admission.note(entry);
+    }
+}
+
+/// Whether what would be granted looks like what it is: a rule is stored as it is written, so one that
+/// would have to be shown in another way is not offered.
+fn is_plain(offer: &Offer) -> bool {
+    offer.pattern.as_ref().is_none_or(|pattern| visible::one_line(pattern) == *pattern)
 }
 
 enum Consulted {
@@ -440,13 +518,17 @@ fn digest(
     call: &ResolvedCall,
     paths: &[JudgedPath],
     preview: &Preview,
-    directory: &str,
+    directory: &Path,
     sandbox: &str,
 ) -> Digest {
     use std::os::unix::ffi::OsStrExt as _;
     let arguments = call.argument_text();
-    let mut fields: Vec<&[u8]> =
-        vec![call.tool_name.as_bytes(), arguments.as_bytes(), directory.as_bytes(), sandbox.as_bytes()];
+    let mut fields: Vec<&[u8]> = vec![
+        call.tool_name.as_bytes(),
+        arguments.as_bytes(),
+        directory.as_os_str().as_bytes(),
+        sandbox.as_bytes(),
+    ];
     for path in paths {
         fields.push(if path.edits { b"edit" } else { b"read" });
         fields.push(path.located.real.as_os_str().as_bytes());

@@ -117,6 +117,8 @@ fn waiting() -> Standing {
         status: ApprovalStatus::Pending,
         reason: AskReason { text: String::new(), rule: None },
         cwd: String::new(),
+        cwd_exact: None,
+        cwd_from: None,
         sandbox: String::new(),
         diff: None,
         leaves: None,
@@ -125,6 +127,8 @@ fn waiting() -> Standing {
         created_at: moment,
         expires_at: moment,
         decision: None,
+        changed_files: Vec::new(),
+        identical: Vec::new(),
     }))
 }
 

@@ -1,8 +1,10 @@
 //! Permission: rules in, call in, verdict out; people asked; and the only way to a tool.
 
 mod approvals;
+mod audit;
 mod breaker;
 mod call;
+mod changed;
 mod checker;
 mod command_pattern;
 pub mod commands;
@@ -28,6 +30,7 @@ pub mod subject;
 pub mod verdict;
 
 pub use approvals::StoreDesk;
+pub use audit::Told;
 pub use call::{NothingToPreview, Preview, Previewer, ResolvedCall, Touch};
 pub use checker::{
     AllowAll, Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,

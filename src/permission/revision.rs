@@ -1,13 +1,14 @@
 //! What is in force: config, compiled rules and known tokens as one value that is swapped as a whole.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::watch;
 
 use super::policy::Policy;
 use crate::config::{Config, ConfigError, KnownToken};
 use crate::domain::clock::Timestamp;
+use crate::domain::digest::Digest;
 
 /// One revision of what is in force. It never changes: a change is another revision, so whoever
 /// holds one sees config, rules and tokens that belong together.
@@ -27,6 +28,8 @@ pub struct Revision {
     pub tokens: Arc<[KnownToken]>,
     /// Keys that the file has changed, but that need a restart to take effect.
     pub restart_needed: Vec<String>,
+    /// The digest of the rules, once it was asked for.
+    pub rules: OnceLock<Digest>,
 }
 
 impl Revision {
@@ -40,7 +43,16 @@ impl Revision {
             policy: Arc::new(policy),
             tokens: Arc::default(),
             restart_needed: Vec::new(),
+            rules: OnceLock::new(),
         }
+    }
+
+    /// The digest of the config's section `permissions`: equal where the rules are.
+    pub fn rules(&self) -> &Digest {
+        self.rules.get_or_init(|| {
+            let text = serde_json::to_vec(&self.config.permissions).unwrap_or_default();
+            Digest::of(&text)
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::revision::Revision;
+use crate::domain::audit::AuditRecord;
 use crate::domain::call::Call;
 use crate::domain::clock::Timestamp;
 use crate::domain::identity::CallKey;
@@ -69,6 +70,12 @@ pub trait Admission: Send + Sync {
 
     /// Hears that the record says running, by a step of its own.
     fn started(&self, running: Call);
+
+    /// Hears what the audit log is to be told of the call: it is written with the next step of it.
+    fn note(&self, entry: AuditRecord);
+
+    /// Hands over what was noted to who takes that step.
+    fn noted(&self) -> Vec<AuditRecord>;
 }
 
 /// The tasks that the session's agent has set itself.

@@ -327,7 +327,7 @@ impl Sessions {
             record.finished_at = Some(now);
             events.push(ending.event);
         }
-        (NewCall { call: record, fingerprint, events, sync: false }, resolved)
+        (NewCall { call: record, fingerprint, events, audit: Vec::new(), sync: false }, resolved)
     }
 
     /// Records a prepared call and starts it.

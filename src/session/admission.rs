@@ -4,7 +4,7 @@
 //! then one write in place of two. A call that may change something is recorded, as running, before
 //! its tool is reached; a read that takes longer is recorded while it runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::{Mutex, watch};
@@ -14,6 +14,7 @@ use super::error::SessionError;
 use super::finish::Ending;
 use super::live::{LiveCall, id_conflict};
 use super::service::Sessions;
+use crate::domain::audit::AuditRecord;
 use crate::domain::call::{Call, CallStatus};
 use crate::domain::clock::Timestamp;
 use crate::domain::identity::CallKey;
@@ -30,6 +31,8 @@ pub(super) struct Admission {
     stopping: CancellationToken,
     /// Since when a call that changes nothing may run.
     permitted: watch::Sender<Option<Timestamp>>,
+    /// What the audit log is told with the next step: a verdict or two.
+    noted: std::sync::Mutex<Vec<AuditRecord>>,
     state: Mutex<State>,
 }
 
@@ -81,6 +84,7 @@ impl Admission {
             key,
             stopping: sessions.0.stopping.clone(),
             permitted: watch::Sender::new(None),
+            noted: std::sync::Mutex::default(),
             state: Mutex::new(state),
         }
     }
@@ -134,7 +138,7 @@ impl Admission {
 
     /// Records that it runs, where it is recorded as queued.
     pub(super) async fn tell_running(&self, session_id: &str) {
-        let started_at = *self.permitted.borrow();
+        let (started_at, audit) = (*self.permitted.borrow(), self.noted());
         let step = CallStep {
             session_id: session_id.to_owned(),
             key: self.key.clone(),
@@ -143,12 +147,23 @@ impl Admission {
             patch: CallPatch { started_at, ..CallPatch::default() },
             approval: ApprovalStep::None,
             events: Vec::new(),
+            audit: audit.clone(),
             sync: false,
         };
         // It is for whoever looks: a call that has moved on needs it no more.
-        if let Ok(running) = self.store.step(step).await {
-            self.live_call.publish(running);
+        match self.store.step(step).await {
+            Ok(running) => self.live_call.publish(running),
+            Err(_) => self.note_all(audit),
         }
+    }
+
+    fn note_all(&self, entries: Vec<AuditRecord>) {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).extend(entries);
+    }
+
+    /// Hands over what the audit log is to be told.
+    pub(super) fn noted(&self) -> Vec<AuditRecord> {
+        std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Why there is no record; told once.
@@ -176,6 +191,7 @@ impl Admission {
             State::Unrecorded(new) => new,
         };
         change(&mut new);
+        new.audit = self.noted();
         let refusal = match self.store.accept(*new).await {
             Ok(Accepted::New(call)) => return Ok(Recording::Made(Box::new(call))),
             Ok(Accepted::Existing(call)) => Refusal::Existing(Box::new(call)),
@@ -219,5 +235,13 @@ impl permission::Admission for Admission {
 
     fn started(&self, running: Call) {
         self.running(running);
+    }
+
+    fn note(&self, entry: AuditRecord) {
+        self.note_all(vec![entry]);
+    }
+
+    fn noted(&self) -> Vec<AuditRecord> {
+        Self::noted(self)
     }
 }

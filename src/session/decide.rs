@@ -262,5 +262,5 @@ fn refused(error: ToolError) -> SessionError {
 
 /// The directory that the call was judged in; the workspace where none is recorded.
 fn judged_directory(approval: &Approval, live: &LiveSession) -> PathBuf {
-    if approval.cwd.is_empty() { live.workspace.root().to_path_buf() } else { PathBuf::from(&approval.cwd) }
+    approval.directory().unwrap_or_else(|| live.workspace.root().to_path_buf())
 }

@@ -3,6 +3,7 @@
 use super::live::{LiveCall, LiveSession};
 use super::run::Run;
 use super::service::Sessions;
+use crate::domain::audit::AuditRecord;
 use crate::domain::call::{Call, CallError, CallStatus};
 use crate::domain::clock::Timestamp;
 use crate::domain::event::{AgentEvent, CallRef};
@@ -26,13 +27,15 @@ pub(super) struct Ending {
     pub(super) result: ToolResult,
     pub(super) error: Option<CallError>,
     pub(super) event: AgentEvent,
+    /// What the audit log is told with it.
+    pub(super) audit: Vec<AuditRecord>,
 }
 
 impl Ending {
     /// The tool returned a result.
     pub(super) fn of_result(key: &CallKey, result: ToolResult) -> Self {
         let event = AgentEvent::ToolComplete { call: CallRef::from(key), result: result.clone() };
-        Self { status: CallStatus::Completed, result, error: None, event }
+        Self { status: CallStatus::Completed, result, error: None, event, audit: Vec::new() }
     }
 
     /// There is an error in its place.
@@ -52,7 +55,7 @@ impl Ending {
             }
         };
         let result = ToolResult::unsuccessful(&message);
-        Self { status, result, error: Some(CallError { code, message }), event }
+        Self { status, result, error: Some(CallError { code, message }), event, audit: Vec::new() }
     }
 
     /// It was cancelled by its client or with its session.
@@ -64,7 +67,13 @@ impl Ending {
     pub(super) fn interrupted(key: &CallKey, reason: &str) -> Self {
         let event = AgentEvent::ToolInterrupted { call: CallRef::from(key), reason: reason.to_owned() };
         let error = Some(CallError { code: "interrupted".to_owned(), message: reason.to_owned() });
-        Self { status: CallStatus::Interrupted, result: ToolResult::unsuccessful(reason), error, event }
+        Self {
+            status: CallStatus::Interrupted,
+            result: ToolResult::unsuccessful(reason),
+            error,
+            event,
+            audit: Vec::new(),
+        }
     }
 
     /// Puts it into a record that is not made yet.
@@ -103,6 +112,7 @@ impl Ending {
             },
             approval,
             events: vec![self.event],
+            audit: self.audit,
             sync: false,
         }
     }
@@ -113,8 +123,21 @@ impl Sessions {
     pub(super) async fn finish_run(&self, run: &Run, ending: Ending, started_at: Option<Timestamp>) {
         match run.admission.admit_ended(ending, started_at, self.0.parts.clock.now()).await {
             Ok(Ok(ended)) => close(&run.live, &run.live_call, ended),
-            Ok(Err(ending)) => self.finish(&run.live, &run.live_call, &run.call, ending, started_at).await,
+            Ok(Err(mut ending)) => {
+                ending.audit = run.admission.noted();
+                self.finish(&run.live, &run.live_call, &run.call, ending, started_at).await;
+            }
             Err(_) => abandon(run),
+        }
+    }
+
+    /// Tells the audit log of a verdict whose step somebody else's end of the call forestalled.
+    pub(super) async fn note_late(&self, live: &LiveSession, audit: Vec<AuditRecord>) {
+        if audit.is_empty() {
+            return;
+        }
+        if let Err(error) = self.store().note(live.id(), audit).await {
+            tracing::error!(session_id = live.id(), %error, "a verdict was not recorded");
         }
     }
 
@@ -130,9 +153,14 @@ impl Sessions {
     ) {
         let now = self.0.parts.clock.now();
         let step = ending.step(call, NOT_ENDED, started_at, now, ApprovalStep::None);
+        let audit = step.audit.clone();
         match self.store().step(step).await {
             Ok(ended) => close(live, live_call, ended),
-            Err(StoreError::CallMoved(ended)) => close(live, live_call, *ended),
+            Err(StoreError::CallMoved(ended)) => {
+                // Its end was recorded by somebody else, who does not know what the gate said.
+                self.note_late(live, audit).await;
+                close(live, live_call, *ended);
+            }
             Err(error) => {
                 // The end is lost with the store; what waits looks there and finds the call open,
                 // and the next start interrupts it.

@@ -75,7 +75,8 @@ impl Sessions {
         };
         let redeemed = ApprovalStep::Redeem { approval_id: approval.approval_id, grants };
         let now = self.0.parts.clock.now();
-        let ending = Ending::of_result(&call.key, result);
+        let mut ending = Ending::of_result(&call.key, result);
+        ending.audit = run.admission.noted();
         let mut step = ending.step(call, &[CallStatus::AwaitingApproval], Some(started_at), now, redeemed);
         step.sync = true;
         match self.persistently(run, || self.store().step(step.clone())).await {

@@ -74,11 +74,7 @@ impl Sessions {
         let mut run = self.run_of(live, live_call, call, resolved, admission);
         if let Some(approval) = &approval {
             // It was judged in this directory, and is bound to it.
-            let directory = if approval.cwd.is_empty() {
-                run.scope.directory.clone()
-            } else {
-                approval.cwd.clone().into()
-            };
+            let directory = approval.directory().unwrap_or_else(|| run.scope.directory.clone());
             run.scope = Arc::new(crate::permission::Scope { directory, ..(*run.scope).clone() });
         }
         let waits: Option<Box<Approval>> =

@@ -254,7 +254,7 @@ impl Sessions {
                 let event =
                     AgentEvent::ToolBackgrounded { call: CallRef::from(&key), bash_id: shell.bash_id };
                 let result = shell.acknowledgement;
-                Ending { status: CallStatus::Backgrounded, result, error: None, event }
+                Ending { status: CallStatus::Backgrounded, result, error: None, event, audit: Vec::new() }
             }
             Err(ToolError::Cancelled { message }) if self.0.stopping.is_cancelled() => {
                 Ending::interrupted(&key, &format!("{WENT_DOWN}\n\n{message}"))
@@ -384,9 +384,13 @@ impl Sessions {
             self.finish_run(run, ending, None).await;
             return Left::Done;
         }
+        let audit = step.audit.clone();
         match self.store().step(step).await {
             Ok(call) => run.live_call.publish(call),
-            Err(StoreError::CallMoved(call)) => close(&run.live, &run.live_call, *call),
+            Err(StoreError::CallMoved(call)) => {
+                self.note_late(&run.live, audit).await;
+                close(&run.live, &run.live_call, *call);
+            }
             Err(error) => {
                 tracing::error!(session_id = run.live.id(), %error, "a pause could not be recorded");
                 let internal =
@@ -451,6 +455,7 @@ impl Sessions {
             patch: CallPatch { started_at: Some(self.now()), ..CallPatch::default() },
             approval: ApprovalStep::None,
             events: Vec::new(),
+            audit: run.admission.noted(),
             sync: false,
         }
     }

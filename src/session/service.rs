@@ -15,6 +15,7 @@ use super::principal::Principal;
 use super::runtime::RuntimeFile;
 use crate::config::Capacity;
 use crate::domain::approval::Approval;
+use crate::domain::audit::AuditEntry;
 use crate::domain::call::Call;
 use crate::domain::clock::SharedClock;
 use crate::domain::grant::Grant;
@@ -24,7 +25,7 @@ use crate::domain::session::Session;
 use crate::executor::{ClientTool, GatedExecutor, OverlayToolExecutor, ToolRegistry};
 use crate::permission::{InForce, Revision, StoreDesk};
 use crate::process::Launcher;
-use crate::store::{ApprovalFilter, Page, PageRequest, SessionRecord, Store};
+use crate::store::{ApprovalFilter, AuditFilter, Page, PageRequest, SessionRecord, Store};
 use crate::telemetry::metrics::{Places, SessionLoad};
 use crate::workspace::{FileLocks, Workspace};
 
@@ -300,14 +301,24 @@ impl Sessions {
         Ok(self.store().approvals(filter, page).await?)
     }
 
+    /// The audit log, oldest first; for operators.
+    pub async fn audit(
+        &self,
+        filter: AuditFilter,
+        page: PageRequest,
+    ) -> Result<Page<AuditEntry>, SessionError> {
+        Ok(self.store().audit(filter, page).await?)
+    }
+
     /// Grants, oldest first; for operators.
     pub async fn grants(&self, page: PageRequest) -> Result<Page<Grant>, SessionError> {
         Ok(self.store().grants(page).await?)
     }
 
     /// Revokes a grant; for operators.
-    pub async fn revoke(&self, grant_id: &str) -> Result<(), SessionError> {
-        if self.store().revoke(grant_id).await? { Ok(()) } else { Err(SessionError::NotFound("grant")) }
+    pub async fn revoke(&self, principal: &Principal, grant_id: &str) -> Result<(), SessionError> {
+        let revoked = self.store().revoke(grant_id, &principal.name).await?;
+        if revoked { Ok(()) } else { Err(SessionError::NotFound("grant")) }
     }
 
     /// Whom a session's own token speaks for.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::domain::approval::{Approval, ApprovalStatus, Decision};
+use crate::domain::audit::{AuditDecision, AuditEntry, AuditKind, AuditRecord};
 use crate::domain::call::{Call, CallError, CallStatus};
 use crate::domain::clock::Timestamp;
 use crate::domain::digest::Digest;
@@ -88,6 +89,8 @@ pub struct NewCall {
     pub fingerprint: Digest,
     /// Its events: `tool_start`, and its end where it has ended already.
     pub events: Vec<AgentEvent>,
+    /// What the audit log is told with it.
+    pub audit: Vec<AuditRecord>,
     /// Whether the record must be on the disk, not only in the operating system, when the step
     /// returns.
     pub sync: bool,
@@ -121,6 +124,8 @@ pub struct CallStep {
     pub approval: ApprovalStep,
     /// Events, in order, after those that earlier steps wrote.
     pub events: Vec<AgentEvent>,
+    /// What the audit log is told in the same step.
+    pub audit: Vec<AuditRecord>,
     /// Whether the step must be on the disk, not only in the operating system, when it returns.
     pub sync: bool,
 }
@@ -248,6 +253,8 @@ pub struct ApprovalFilter {
     pub status: Option<ApprovalStatus>,
     /// Only of this session.
     pub session_id: Option<String>,
+    /// Of identical ones only the first, which names the others.
+    pub fold: bool,
 }
 
 /// The log of events.
@@ -356,12 +363,47 @@ pub trait GrantStore: Send + Sync {
         agent: &str,
         workspace_root: &str,
     ) -> Result<Vec<Grant>, StoreError>;
-    /// Revokes one; whether it was there.
-    async fn revoke(&self, grant_id: &str) -> Result<bool, StoreError>;
+    /// Revokes one, which the audit log is told in the same step; whether it was there.
+    async fn revoke(&self, grant_id: &str, by: &str) -> Result<bool, StoreError>;
+}
+
+/// Which entries of the audit log to list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AuditFilter {
+    /// Only of this session.
+    pub session_id: Option<String>,
+    /// Only of calls with this id.
+    pub call_id: Option<String>,
+    /// Only of this kind.
+    pub kind: Option<AuditKind>,
+    /// Only what came out so.
+    pub decision: Option<AuditDecision>,
+    /// Only of this tool.
+    pub tool: Option<String>,
+    /// Only by this token.
+    pub by: Option<String>,
+    /// Only from this moment on.
+    pub since: Option<Timestamp>,
+    /// Only before this moment.
+    pub until: Option<Timestamp>,
+}
+
+/// The audit log: written by the steps that it tells of, never changed. How approvals end, and
+/// grants, are told by the store itself in the step that does it.
+#[async_trait]
+pub trait AuditStore: Send + Sync {
+    /// Entries, oldest first. One page looks through a bounded part of the log: while there is a
+    /// next cursor there is more to look at, also where this page is short or empty.
+    async fn audit(&self, filter: AuditFilter, page: PageRequest) -> Result<Page<AuditEntry>, StoreError>;
+    /// What a session was allowed to edit and run, the latest first; at most so many, of a bounded part
+    /// of the log.
+    async fn latest_changes(&self, session_id: &str, limit: usize) -> Result<Vec<AuditEntry>, StoreError>;
+    /// Tells what goes with no other step.
+    async fn note(&self, session_id: &str, entries: Vec<AuditRecord>) -> Result<(), StoreError>;
 }
 
 /// All of it.
-pub trait Store: EventLog + CallStore + ApprovalStore + SessionStore + GrantStore {
+pub trait Store: EventLog + CallStore + ApprovalStore + SessionStore + GrantStore + AuditStore {
     /// Whether the store takes writes: for readiness.
     fn is_healthy(&self) -> bool;
     /// How full it is now. Touches the disk, for a moment.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod approvals;
+mod audit;
 mod calls;
 mod config;
 mod events;

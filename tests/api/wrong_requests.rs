@@ -52,8 +52,20 @@ const EVENTS: Query = &[
     ("wait_ms", &["300001", "x"]),
     ("call_id", &["", "%01"]),
 ];
-const APPROVALS: Query =
-    &[("limit", &["0", "1001", "x"]), ("cursor", &["x"]), ("status", &["waiting", "PENDING", ""])];
+const APPROVALS: Query = &[
+    ("limit", &["0", "1001", "x"]),
+    ("cursor", &["x"]),
+    ("status", &["waiting", "PENDING", ""]),
+    ("fold", &["yes", "1", ""]),
+];
+const AUDIT: Query = &[
+    ("limit", &["0", "1001", "x"]),
+    ("cursor", &["x", "-1"]),
+    ("kind", &["VERDICT", "x", ""]),
+    ("decision", &["allowed", ""]),
+    ("since", &["yesterday", "2026-01-01", ""]),
+    ("until", &["x"]),
+];
 const FORMAT: Query = &[("format", &["openai2", "OPENAI", ""])];
 const TURNS: Query =
     &[("format", &["mcp", "OPENAI", ""]), ("wait_ms", &["300001", "-1", "x", "1.5"]), ("turn", &["", "%01"])];
@@ -114,6 +126,7 @@ fn routes() -> Vec<Route> {
         get("/v1/grants", Operator, LIST),
         delete("/v1/grants/{gid}", Operator),
         post("/v1/permissions/explain", Agent, &[], r#"{"call":"Bash(ls)"}"#, Fields::Known),
+        get("/v1/audit", Operator, AUDIT),
         get("/v1/info", Agent, &[]),
         get("/v1/config", Operator, &[]),
         Route { method: Method::POST, path: "/v1/config/reload", role: Operator, query: &[], body: None },

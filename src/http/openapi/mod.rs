@@ -79,6 +79,7 @@ const TAGS: &[(&str, &str)] = &[
     ("approvals", "What waits for a person, and the decision."),
     ("grants", "What people allowed for a session or always."),
     ("permissions", "What may run, and why."),
+    ("audit", "What the gate said of each call, and what people decided."),
     ("server", "The server itself."),
 ];
 

@@ -1,6 +1,7 @@
 //! The routes: a folder a resource, a file an operation.
 
 pub(super) mod approvals;
+pub(super) mod audit;
 pub(super) mod calls;
 pub(super) mod events;
 pub(super) mod grants;

@@ -90,7 +90,9 @@ impl Given<'_> {
         let directory = located.as_ref().map_or(disk.root.clone(), |located| located.real.clone());
         let paths: Vec<JudgedPath> =
             located.into_iter().map(|located| JudgedPath { located, edits: false }).collect();
+        let told = crate::permission::Told::default();
         let request = PermissionRequest {
+            told: &told,
             call: &call,
             paths: &paths,
             scope: Some(&scope),

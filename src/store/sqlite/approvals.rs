@@ -10,6 +10,7 @@ use super::codec::{
     Item, after, fill, from_json, from_json_opt, from_name, sql_failed, to_json, to_json_opt,
 };
 use super::events::PreparedEvent;
+use super::folding::Folding;
 use super::grants::PreparedGrant;
 use super::tx::Tx;
 use crate::domain::approval::{Approval, ApprovalStatus, Choice, Decision, PENDING_MAX};
@@ -88,7 +89,7 @@ pub(super) fn apply(
                 "UPDATE approvals SET spent = 1
                     WHERE approval_id = ?1 AND call = ?2 AND status = 'allowed' AND spent = 0",
             )?;
-            grants.iter().try_for_each(|grant| grant.insert(tx))
+            grants.iter().try_for_each(|grant| grant.insert(tx, session))
         }
         PreparedApprovals::Close(status) => match close(tx, call, status)? {
             Some(_) => Ok(()),
@@ -151,14 +152,15 @@ fn open(tx: &Tx<'_>, session: i64, call: i64, new: &NewRow) -> Result<(), StoreE
 }
 
 /// An approval with its place.
-struct Found {
-    approval: Approval,
+pub(super) struct Found {
+    pub(super) approval: Approval,
+    session: i64,
     call: i64,
 }
 
 macro_rules! approval_columns {
     () => {
-        "SELECT a.id, a.body, a.status, a.decision, a.call FROM approvals a "
+        "SELECT a.id, a.body, a.status, a.decision, a.call, a.session FROM approvals a "
     };
 }
 
@@ -169,16 +171,23 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
     Ok(approval)
 }
 
-fn item(row: &Row<'_>) -> rusqlite::Result<Item<Approval>> {
-    Ok((row.get(0)?, row.get_ref(1)?.as_str()?.len(), approval(row)?))
+fn item(row: &Row<'_>) -> rusqlite::Result<Item<Found>> {
+    Ok((row.get(0)?, row.get_ref(1)?.as_str()?.len(), found(row)?))
 }
+
+pub(super) fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found { approval: approval(row)?, call: row.get(4)?, session: row.get(5)? })
+}
+
+/// What waits in a session, oldest first.
+pub(super) const WAITING_OF_SESSION: &str = concat!(
+    approval_columns!(),
+    "INDEXED BY approvals_pending WHERE a.session = ?1 AND a.status = 'pending' ORDER BY a.id"
+);
 
 fn by_id(db: &Connection, approval_id: &str) -> Result<Option<Found>, StoreError> {
     db.prepare_cached(concat!(approval_columns!(), "WHERE a.approval_id = ?1"))
-        .and_then(|mut statement| {
-            let found = |row: &Row<'_>| Ok(Found { approval: approval(row)?, call: row.get(4)? });
-            statement.query_row([approval_id], found).optional()
-        })
+        .and_then(|mut statement| statement.query_row([approval_id], found).optional())
         .map_err(sql_failed)
 }
 
@@ -269,7 +278,19 @@ fn list(
         (_, None) => statement.query_map((from, status), item),
         (_, Some(session)) => statement.query_map((from, status, session), item),
     };
-    fill(limit, rows.map_err(sql_failed)?)
+    let mut folding = Folding::new(db);
+    let named = |row: rusqlite::Result<Item<Found>>| -> Option<rusqlite::Result<Item<Approval>>> {
+        let (id, weight, Found { mut approval, session, .. }) = match row {
+            Ok(found) => found,
+            Err(error) => return Some(Err(error)),
+        };
+        let waits = approval.status == ApprovalStatus::Pending;
+        match if waits { folding.name(session, &mut approval) } else { Ok(false) } {
+            Ok(folded) => (!(folded && filter.fold)).then_some(Ok((id, weight, approval))),
+            Err(error) => Some(Err(error)),
+        }
+    };
+    fill(limit, rows.map_err(sql_failed)?.filter_map(named))
 }
 
 /// A decision, written as far as it can be outside the writer's thread.
@@ -298,7 +319,7 @@ fn decide(tx: &mut Tx<'_>, made: Made) -> Result<Approval, StoreError> {
         (&made.approval_id, approval.status.as_str(), &made.text),
     )?;
     if let Some(grant) = &made.grant {
-        grant.insert(tx)?;
+        grant.insert(tx, head.id)?;
     }
     if let Some(edited) = &made.edited {
         call_rows::edit(tx, found.call, edited)?;
@@ -538,14 +559,15 @@ mod tests {
         let waiting = |session_id: Option<&str>| ApprovalFilter {
             status: Some(ApprovalStatus::Pending),
             session_id: session_id.map(str::to_owned),
+            fold: false,
         };
         let first = PageRequest { cursor: None, limit: 100 };
         for (filter, found) in [
             (waiting(None), 1),
             (waiting(Some("s")), 1),
             (waiting(Some("other")), 0),
-            (ApprovalFilter { status: Some(ApprovalStatus::Allowed), session_id: None }, 0),
-            (ApprovalFilter { status: None, session_id: Some("s".to_owned()) }, 1),
+            (ApprovalFilter { status: Some(ApprovalStatus::Allowed), ..ApprovalFilter::default() }, 0),
+            (ApprovalFilter { session_id: Some("s".to_owned()), ..ApprovalFilter::default() }, 1),
             (ApprovalFilter::default(), 1),
         ] {
             let page = f.approvals(filter.clone(), first.clone()).await.unwrap();

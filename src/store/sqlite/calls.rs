@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::SqliteStore;
 use super::approvals::{self, PreparedApprovals};
+use super::audit::{self, PreparedAudit};
 use super::call_rows::{self, PreparedCall, PreparedPatch};
 use super::codec::{after, fill, sql_failed};
 use super::events::PreparedEvent;
@@ -31,6 +32,7 @@ struct PreparedNew {
     fingerprint: Digest,
     row: PreparedCall,
     events: Vec<PreparedEvent>,
+    audit: Vec<PreparedAudit>,
 }
 
 /// What the writer answers for each: the call, and whether it is new.
@@ -152,7 +154,8 @@ impl PreparedNew {
         if events.iter().any(|event| event.call.as_deref() != Some(key.as_str())) {
             return Err(wrong("a call is accepted with events of its own alone"));
         }
-        Ok(Self { call: Arc::new(call), key, fingerprint: new.fingerprint, row, events })
+        let audit = PreparedAudit::all(&new.audit)?;
+        Ok(Self { call: Arc::new(call), key, fingerprint: new.fingerprint, row, events, audit })
     }
 }
 
@@ -167,7 +170,7 @@ fn accepted((call, new): Taken) -> Accepted {
 
 /// Accepts one; `index` is its place in its list.
 fn accept(tx: &mut Tx<'_>, new: PreparedNew, index: usize) -> Result<Taken, Refused> {
-    let PreparedNew { mut call, key, fingerprint, row, events } = new;
+    let PreparedNew { mut call, key, fingerprint, row, events, audit } = new;
     let mut head = tx.active(&call.session_id)?;
     let id = head.next_call;
     let (first, last) = (head.last_seq + 1, head.last_seq + events.len() as u64);
@@ -183,6 +186,7 @@ fn accept(tx: &mut Tx<'_>, new: PreparedNew, index: usize) -> Result<Taken, Refu
     for event in events {
         tx.log(&mut head, Some(id), event)?;
     }
+    audit::append(tx, head.id, &audit)?;
     let recorded = Arc::make_mut(&mut call);
     (recorded.first_seq, recorded.last_seq) = (first, last);
     let weight = row.weight();
@@ -242,6 +246,7 @@ struct PreparedStep {
     patch: PreparedPatch,
     approvals: PreparedApprovals,
     events: Vec<PreparedEvent>,
+    audit: Vec<PreparedAudit>,
 }
 
 impl PreparedStep {
@@ -250,7 +255,16 @@ impl PreparedStep {
         let approvals = PreparedApprovals::new(step.approval, &step.session_id, &step.key)?;
         let patch = PreparedPatch::new(step.patch)?;
         let events = PreparedEvent::all(&step.events, patch.result(&key))?;
-        Ok(Self { session_id: step.session_id, key, from: step.from, to: step.to, patch, approvals, events })
+        Ok(Self {
+            session_id: step.session_id,
+            key,
+            from: step.from,
+            to: step.to,
+            patch,
+            approvals,
+            events,
+            audit: PreparedAudit::all(&step.audit)?,
+        })
     }
 
     /// An ended call never moves on to another status, and each has exactly one ending event.
@@ -301,6 +315,7 @@ fn take_step(tx: &mut Tx<'_>, step: PreparedStep) -> Result<Arc<Call>, StoreErro
             Some(_) => log_beside_steps(tx, &mut head, event)?,
         }
     }
+    audit::append(tx, head.id, &step.audit)?;
     step.patch.write(tx, known.id, step.to, closes, last_seq)?;
     known.weight += step.patch.weight();
     let call = Arc::make_mut(&mut known.call);

@@ -37,8 +37,8 @@ pub(super) struct PreparedEvent {
     pub(super) ends_call: bool,
     /// Whether it may follow its call's end: the end of what that left in the background.
     pub(super) after_end: bool,
-    /// How an approval came to its end, where it tells that.
-    resolution: Option<Resolution>,
+    /// Which approval came to its end, and how, where it tells that.
+    pub(super) resolved: Option<(String, Resolution)>,
     body: String,
     /// How many bytes at the end of `body` are not stored, since the call's row has them.
     elsewhere: usize,
@@ -97,8 +97,10 @@ impl PreparedEvent {
             call: event.call().map(|key| key.storage_key()),
             ends_call: event.ends_call(),
             after_end: matches!(event, AgentEvent::BashCompleted { .. }),
-            resolution: match event {
-                AgentEvent::ToolApprovalResolved { decision, .. } => Some(*decision),
+            resolved: match event {
+                AgentEvent::ToolApprovalResolved { approval_id, decision, .. } => {
+                    Some((approval_id.clone(), *decision))
+                }
                 _ => None,
             },
             body,
@@ -132,7 +134,7 @@ impl PreparedEvent {
             kind: self.kind,
             call: self.call,
             ends_call: self.ends_call,
-            resolution: self.resolution,
+            resolution: self.resolved.map(|(_, resolution)| resolution),
             stored: json.len() - self.elsewhere,
             json,
         }

@@ -159,6 +159,7 @@ pub(super) fn call_of(session_id: &str, key: CallKey, arguments: serde_json::Val
             last_seq: 0,
         },
         events: vec![start],
+        audit: Vec::new(),
         sync: false,
     }
 }
@@ -172,6 +173,7 @@ pub(super) fn step(id: &str, from: &'static [CallStatus], to: CallStatus) -> Cal
         patch: CallPatch::default(),
         approval: ApprovalStep::None,
         events: Vec::new(),
+        audit: Vec::new(),
         sync: false,
     }
 }
@@ -208,6 +210,8 @@ pub(super) fn approval(approval_id: &str, call: &str) -> Box<Approval> {
         status: ApprovalStatus::Pending,
         reason: AskReason { text: "asks".to_owned(), rule: None },
         cwd: "/w/s".to_owned(),
+        cwd_exact: None,
+        cwd_from: None,
         sandbox: "none".to_owned(),
         diff: None,
         leaves: Some(vec!["rm x".to_owned()]),
@@ -216,6 +220,8 @@ pub(super) fn approval(approval_id: &str, call: &str) -> Box<Approval> {
         created_at: moment(),
         expires_at: moment(),
         decision: None,
+        changed_files: Vec::new(),
+        identical: Vec::new(),
     })
 }
 

@@ -6,27 +6,31 @@ use async_trait::async_trait;
 use rusqlite::Row;
 
 use super::SqliteStore;
+use super::audit;
+use super::call_rows;
 use super::codec::{Item, after, fill, from_json, sql_failed, to_json};
 use super::tx::Tx;
 use crate::domain::approval::Scope;
+use crate::domain::audit::AuditDecision;
 use crate::domain::grant::Grant;
 use crate::store::{GrantStore, Page, PageRequest, StoreError};
 
-/// A grant as JSON.
+/// A grant with its JSON.
 pub(super) struct PreparedGrant {
-    grant_id: String,
+    grant: Grant,
     body: String,
 }
 
 impl PreparedGrant {
     pub(super) fn new(grant: &Grant) -> Result<Self, StoreError> {
-        Ok(Self { grant_id: grant.grant_id.clone(), body: to_json(grant)? })
+        Ok(Self { body: to_json(grant)?, grant: grant.clone() })
     }
 
-    pub(super) fn insert(&self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    /// Inserts it, from an approval of this session.
+    pub(super) fn insert(&self, tx: &mut Tx<'_>, session: i64) -> Result<(), StoreError> {
         tx.grants_change();
-        tx.write("INSERT INTO grants (grant_id, body) VALUES (?1, ?2)", (&self.grant_id, &self.body))
-            .map(drop)
+        tx.write("INSERT INTO grants (grant_id, body) VALUES (?1, ?2)", (&self.grant.grant_id, &self.body))?;
+        audit::granted(tx, session, &self.grant, AuditDecision::Granted, &self.grant.granted_by)
     }
 }
 
@@ -120,13 +124,18 @@ impl GrantStore for SqliteStore {
         Ok(self.all_grants().await?.iter().filter(holds).cloned().collect())
     }
 
-    async fn revoke(&self, grant_id: &str) -> Result<bool, StoreError> {
-        let grant_id = grant_id.to_owned();
+    async fn revoke(&self, grant_id: &str, by: &str) -> Result<bool, StoreError> {
+        let (grant_id, by) = (grant_id.to_owned(), by.to_owned());
         let revoke = move |tx: &mut Tx<'_>| {
             tx.grants_change();
-            tx.write("DELETE FROM grants WHERE grant_id = ?1", [grant_id])
+            let gone =
+                tx.read("DELETE FROM grants WHERE grant_id = ?1 RETURNING id, body", [grant_id], item)?;
+            let Some((_, _, grant)) = gone else { return Ok(false) };
+            let of_session = grant.session_id.as_deref().map(|id| call_rows::session_row(tx.db(), id));
+            let session = of_session.transpose()?.unwrap_or(0);
+            audit::granted(tx, session, &grant, AuditDecision::Revoked, &by).map(|()| true)
         };
-        Ok(self.writer.run(true, revoke).await? > 0)
+        self.writer.run(true, revoke).await
     }
 }
 
@@ -181,8 +190,8 @@ pub(super) mod tests {
         assert_eq!(holding(&f, "s", "agent", "/w").await, ["session", "always"]);
         let page = f.grants(PageRequest { cursor: None, limit: 1 }).await.unwrap();
         assert_eq!((page.items[0].grant_id.as_str(), page.next_cursor.is_some()), ("session", true));
-        assert!(f.revoke("always").await.unwrap());
-        assert!(!f.revoke("always").await.unwrap());
+        assert!(f.revoke("always", "operator").await.unwrap());
+        assert!(!f.revoke("always", "operator").await.unwrap());
         assert_eq!(holding(&f, "s", "agent", "/w").await, ["session"]);
         assert_eq!(f.grants(PageRequest { cursor: None, limit: 9 }).await.unwrap().items.len(), 1);
     }
@@ -193,11 +202,11 @@ pub(super) mod tests {
         give(&f, grant("always", Scope::Always)).await;
         assert_eq!(holding(&f, "s", "agent", "/w").await, ["always"]);
         // Polled once: the command is queued, then nobody waits for its answer.
-        let mut request = Box::pin(f.revoke("always"));
+        let mut request = Box::pin(f.revoke("always", "operator"));
         let _ = futures_util::poll!(&mut request);
         drop(request);
         // A later command is answered after it.
-        f.revoke("nothing").await.unwrap();
+        f.revoke("nothing", "operator").await.unwrap();
         assert_eq!(holding(&f, "s", "agent", "/w").await, [""; 0]);
     }
 

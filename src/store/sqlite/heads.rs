@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::audit::Keeper;
 use crate::domain::call::Call;
 use crate::domain::digest::Digest;
 
@@ -19,6 +20,8 @@ const BYTES_MAX: usize = 64 << 20;
 pub(super) struct Heads {
     sessions: HashMap<String, Head>,
     end: LogEnd,
+    /// When the bounds of the audit log are held again.
+    pub(super) audit: Keeper,
     bytes: usize,
 }
 
@@ -57,8 +60,8 @@ pub(super) struct OpenCall {
 
 impl Heads {
     /// Nothing remembered yet, of a log that stands at `end`.
-    pub(super) fn new(end: LogEnd) -> Self {
-        Self { sessions: HashMap::new(), end, bytes: 0 }
+    pub(super) fn new(end: LogEnd, audit: Keeper) -> Self {
+        Self { sessions: HashMap::new(), end, audit, bytes: 0 }
     }
 
     pub(super) fn end(&self) -> LogEnd {

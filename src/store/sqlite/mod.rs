@@ -5,11 +5,13 @@
 //! record holds its SQL.
 
 mod approvals;
+mod audit;
 mod call_rows;
 mod calls;
 mod codec;
 mod events;
 mod feed;
+mod folding;
 mod grants;
 mod heads;
 mod pool;
@@ -29,6 +31,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+pub use self::audit::AuditBounds;
+use self::audit::SharedBounds;
 use self::feed::Feed;
 use self::grants::GrantCache;
 use self::heads::{Heads, LogEnd};
@@ -44,6 +48,8 @@ use crate::telemetry::metrics::StoreLoad;
 pub struct SqliteOptions {
     /// How many of the latest events of a session are kept, at least; older ones are dropped.
     pub events_per_session: u64,
+    /// How much of the audit log is kept.
+    pub audit: AuditBounds,
     /// The commands that may wait for the writer.
     pub queue_length: usize,
     /// How long a command waits for a place in the full queue before it is refused as busy.
@@ -58,6 +64,7 @@ impl Default for SqliteOptions {
     fn default() -> Self {
         Self {
             events_per_session: 1_000_000,
+            audit: AuditBounds::default(),
             queue_length: 4096,
             queue_wait: Duration::from_secs(5),
             readers: 4,
@@ -77,6 +84,7 @@ pub struct SqliteStore {
     feed: Arc<Feed>,
     grants: Arc<GrantCache>,
     events_kept: Arc<AtomicU64>,
+    audit_bounds: Arc<SharedBounds>,
     metrics: Metrics,
     files: schema::Files,
     _lock: File,
@@ -96,7 +104,9 @@ impl SqliteStore {
         let numbers = Mutex::new(schema::open_reader(dir)?);
         let position = events::last_position(&db)?;
         let complete_from = events::complete_from(&db)?;
-        let heads = Heads::new(LogEnd { position, complete_from });
+        let audit_bounds = SharedBounds::new(options.audit);
+        let keeper = audit::Keeper::new(Arc::clone(&audit_bounds));
+        let heads = Heads::new(LogEnd { position, complete_from }, keeper);
         let feed = Arc::new(Feed::new(position));
         let grants = Arc::new(GrantCache::default());
         let events_kept = Arc::new(AtomicU64::new(options.events_per_session));
@@ -113,7 +123,18 @@ impl SqliteStore {
         let bounds = QueueBounds { length: options.queue_length, wait: options.queue_wait };
         let writer = Writer::start(parts, bounds)?;
         let files = schema::Files::of(dir);
-        Ok(Self { writer, pool, numbers, feed, grants, events_kept, metrics, files, _lock: lock })
+        Ok(Self {
+            writer,
+            pool,
+            numbers,
+            feed,
+            grants,
+            events_kept,
+            audit_bounds,
+            metrics,
+            files,
+            _lock: lock,
+        })
     }
 
     /// Keeps this many of the latest events of a session from its next event on.

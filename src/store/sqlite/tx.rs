@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 
+use super::audit::{self, Keeper};
 use super::codec::{count, int, sql_failed};
 use super::events::{PreparedEvent, trim};
 use super::feed::Logged;
@@ -60,6 +61,11 @@ impl<'a> Tx<'a> {
     /// The connection, for what reading shares with other connections.
     pub(super) fn db(&self) -> &Connection {
         self.db
+    }
+
+    /// When the bounds of the audit log are held again.
+    pub(super) fn audit_keeper(&mut self) -> &mut Keeper {
+        &mut self.heads.audit
     }
 
     /// Takes a session's head; it has to be given to [`Tx::done`] in the end.
@@ -137,10 +143,13 @@ impl<'a> Tx<'a> {
         call: Option<i64>,
         event: PreparedEvent,
     ) -> Result<u64, StoreError> {
-        let seq = head.last_seq + 1;
+        let (seq, ended) = (head.last_seq + 1, event.resolved.clone());
         let logged = event.place(self.heads.end(), Some((head, seq)), self.now);
         self.insert(head.id, call, logged)?;
         head.last_seq = seq;
+        if let Some((approval_id, resolution)) = ended {
+            audit::resolved(self, head.id, &approval_id, resolution)?;
+        }
         Ok(seq)
     }
 

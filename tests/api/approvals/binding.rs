@@ -101,6 +101,11 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         ("make -f rules.mk all", "rules.mk"),
         ("CONFIG=conf.py python3 sub/c.py", "conf.py"),
         ("sh \"new file.sh\"", "new file.sh"),
+        // What is run without being named.
+        ("make all", "Makefile"),
+        ("cd sub && npm test", "sub/package.json"),
+        ("python3 -m pytest -q", "conftest.py"),
+        ("cargo test", "build.rs"),
     ]
     .into_iter()
     .enumerate()
@@ -141,4 +146,73 @@ async fn an_allow_is_spent_once() {
     server.operator().allow(&id).await;
     session.asks("2", "Bash", json!({"command": "echo ran >> log"})).await;
     assert_eq!(session.read_file("log"), "ran\n");
+}
+
+#[tokio::test]
+async fn the_reviewer_sees_what_the_session_changed_in_what_will_run() {
+    let server = TestServer::prepared(&[], |folder| {
+        std::fs::create_dir(folder.join("root/ws")).unwrap();
+        std::fs::write(folder.join("root/ws/old.sh"), "true\n").unwrap();
+        std::fs::write(folder.join("config.json"), "{}").unwrap();
+        folder.join("config.json")
+    });
+    let session = TestSession::create(&server.agent(), &json!({"workspace": server.root().join("ws")})).await;
+    let operator = server.operator();
+    let run = async |id: &str| {
+        let asked = session.asks(id, "Bash", json!({"command": "sh ./run.sh && sh old.sh"})).await;
+        let approval = operator.approval(&asked).await;
+        session.cancel(id).await.expect(200);
+        approval
+    };
+    assert!(run("before").await.get("changed_files").is_none(), "nothing in it was touched since");
+
+    let write = json!({"file_path": "run.sh", "content": "echo one\n"});
+    operator.allow(&session.asks("w", "Write", write).await).await;
+    session.ended("w").await;
+    let changed = run("written").await["changed_files"].clone();
+    assert_eq!(changed.as_array().unwrap().len(), 1, "{changed}");
+    assert_eq!((&changed[0]["path"], &changed[0]["call_id"]), (&json!("run.sh"), &json!("w")));
+    assert_eq!(changed[0]["tool_name"], "Write");
+    assert!(changed[0]["diff"].as_str().unwrap().contains("+echo one\n"), "{changed}");
+
+    let edit = json!({"file_path": "run.sh", "old_string": "one", "new_string": "two"});
+    operator.allow(&session.asks("e", "Edit", edit).await).await;
+    session.ended("e").await;
+    let changed = run("edited").await["changed_files"].clone();
+    assert_eq!((&changed[0]["call_id"], changed.as_array().unwrap().len()), (&json!("e"), 1));
+    assert!(changed[0]["diff"].as_str().unwrap().contains("-echo one\n+echo two\n"), "{changed}");
+}
+
+#[tokio::test]
+async fn what_a_command_changed_is_told_by_when_it_ran() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let operator = server.operator();
+    operator.allow(&session.asks("b", "Bash", json!({"command": "echo true > run.sh"})).await).await;
+    session.ended("b").await;
+    let asked = session.asks("c", "Bash", json!({"command": "sh run.sh"})).await;
+    let changed = operator.approval(&asked).await["changed_files"].clone();
+    assert_eq!(
+        (&changed[0]["call_id"], &changed[0]["tool_name"]),
+        (&json!("b"), &json!("Bash")),
+        "{changed}"
+    );
+}
+
+#[tokio::test]
+async fn a_directory_cannot_hide_what_it_is() {
+    let mut server = TestServer::start();
+    let session = server.session().await;
+    let name = "d\u{202e}x\n \u{200b}";
+    std::fs::create_dir(session.file(name)).unwrap();
+    let asked = session.asks("c", "Bash", json!({"command": "touch here", "workdir": name})).await;
+    let approval = server.operator().approval(&asked).await;
+    let cwd = approval["cwd"].as_str().unwrap();
+    assert!(cwd.ends_with("/d\\u{202e}x\\n \\u{200b}"), "{cwd:?}");
+    // The exact one stays, over a restart too.
+    server.restart_with(&json!({}));
+    server.operator().allow(&asked).await;
+    let session = session.with(server.agent());
+    assert_eq!(session.ended("c").await["status"], "completed");
+    assert!(session.file(name).join("here").exists());
 }

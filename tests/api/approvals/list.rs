@@ -106,3 +106,36 @@ async fn identical_asks_each_keep_their_approval() {
     server.operator().decide(&one, &json!({"decision": "deny"})).await.expect(200);
     assert_eq!(session.current("2").await["status"], "awaiting_approval");
 }
+
+#[tokio::test]
+async fn identical_asks_are_named_and_folded_in_the_list_only() {
+    let server = TestServer::start();
+    let (session, other) = (server.session().await, server.session().await);
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        ids.push(session.asks(&n.to_string(), "Bash", json!({"command": "touch x"})).await);
+    }
+    let different = session.asks("y", "Bash", json!({"command": "touch y"})).await;
+    let elsewhere = other.asks("0", "Bash", json!({"command": "touch x"})).await;
+    let operator = server.operator();
+    let list = async |query: &str| -> Vec<(String, Value)> {
+        let page = operator.get(&format!("/v1/approvals?status=pending{query}")).await.expect(200);
+        let items = page["items"].as_array().unwrap().iter();
+        items.map(|it| (it["approval_id"].as_str().unwrap().to_owned(), it["identical"].clone())).collect()
+    };
+    let all = list("").await;
+    assert_eq!(all.len(), 5, "each is there");
+    assert_eq!(all[1], (ids[1].clone(), json!([ids[0], ids[2]])));
+    let folded = list("&fold=true").await;
+    assert_eq!(folded[0], (ids[0].clone(), json!([ids[1], ids[2]])));
+    assert_eq!(folded[1..], [(different.clone(), Value::Null), (elsewhere, Value::Null)]);
+    // A page holds as many as it is asked for, whatever was folded between.
+    let first = operator.get("/v1/approvals?status=pending&fold=true&limit=2").await.expect(200);
+    assert_eq!(first["items"][1]["approval_id"], different.as_str());
+    assert!(first["next_cursor"].is_string());
+    // What was decided names nobody, and is named by nobody.
+    operator.decide(&ids[0], &json!({"decision": "deny"})).await.expect(200);
+    let folded = list("&fold=true").await;
+    assert_eq!(folded[0], (ids[1].clone(), json!([ids[2]])));
+    assert_eq!(operator.approval(&ids[0]).await.get("identical"), None);
+}

@@ -22,6 +22,10 @@ pub(in crate::http) struct ApprovalsQuery {
     status: Option<ApprovalStatus>,
     /// Only of this session; 404 where there is none.
     session_id: Option<String>,
+    /// Of those that wait and ask exactly the same only the first, which names the others as `identical`.
+    #[serde(default)]
+    #[param(default = false)]
+    fold: bool,
     /// The most items of the page.
     #[param(minimum = 1, maximum = 1_000, default = 100)]
     limit: Option<usize>,
@@ -32,7 +36,8 @@ pub(in crate::http) struct ApprovalsQuery {
 
 /// List approvals
 ///
-/// What waits, or was decided, oldest first.
+/// What waits, or was decided, oldest first. One that waits names the others that wait in its session and
+/// ask exactly the same as `identical`; each keeps its own approval and is decided by itself.
 #[utoipa::path(
     get,
     path = "/v1/approvals",
@@ -49,6 +54,6 @@ pub(in crate::http) async fn list(
     QueryParams(query): QueryParams<ApprovalsQuery>,
 ) -> Result<Json<List<Approval>>, ApiError> {
     let page = page(query.limit, query.cursor)?;
-    let filter = ApprovalFilter { status: query.status, session_id: query.session_id };
+    let filter = ApprovalFilter { status: query.status, session_id: query.session_id, fold: query.fold };
     Ok(Json(sessions.approvals(filter, page).await?.into()))
 }

@@ -22,10 +22,10 @@ use crate::session::Sessions;
 )]
 pub(in crate::http) async fn revoke(
     State(sessions): State<Sessions>,
-    Operator(_): Operator,
+    Operator(principal): Operator,
     PathParams(GrantPath { gid }): PathParams<GrantPath>,
     NoQuery: NoQuery,
 ) -> Result<StatusCode, ApiError> {
-    sessions.revoke(&gid).await?;
+    sessions.revoke(&principal, &gid).await?;
     Ok(StatusCode::NO_CONTENT)
 }

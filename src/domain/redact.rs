@@ -1,0 +1,280 @@
+//! Takes secrets out of texts that are kept: by the names that stand before them and by their own form.
+
+use super::digest::Digest;
+
+/// What stands in a secret's place.
+pub const REDACTED: &str = "[redacted]";
+/// How well-known tokens begin.
+const TOKEN_BEGINNINGS: &[&str] = &[
+    "tgt_",
+    "tgs_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "eyJ",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "shpat_",
+    "SG.",
+];
+/// A well-known token is at least so long.
+const TOKEN_BYTES_MIN: usize = 16;
+/// A query's value of this length with letters and digits mixed counts as a secret whatever its name.
+const QUERY_VALUE_MIN: usize = 20;
+
+/// Whether what is called so is a secret.
+pub fn is_secret_name(name: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "token",
+        "secret",
+        "passw",
+        "passphrase",
+        "pwd",
+        "apikey",
+        "authorization",
+        "credential",
+        "privatekey",
+        "accesskey",
+        "signature",
+        "cookie",
+        "sessionid",
+    ];
+    const WHOLE: &[&str] = &["key", "sig", "auth", "code", "pass", "sid", "jwt", "bearer", "otp", "pin"];
+    let name: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    PARTS.iter().any(|part| name.contains(part)) || WHOLE.contains(&name.as_str())
+}
+
+/// A text by its length and SHA-256 alone.
+pub fn summary(text: &str) -> String {
+    format!("[{} bytes, sha256 {}]", text.len(), Digest::of(text.as_bytes()))
+}
+
+/// The text without user names and passwords of URLs, values that have a secret's name, well-known
+/// tokens, and the bodies of here-documents, which are files' contents.
+///
+/// It is best effort for text that a shell reads: a secret without a name or a known form stays.
+pub fn text(text: &str) -> String {
+    let text = here_documents(text);
+    let text = user_information(&text);
+    named_values(&text)
+}
+
+/// Puts a summary in the place of each here-document's body.
+fn here_documents(text: &str) -> String {
+    if !text.contains("<<") {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut lines = text.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        for end in delimiters(line) {
+            let mut body = String::new();
+            let mut last = None;
+            for line in lines.by_ref() {
+                if line.trim_end_matches(['\n', '\r']).trim_start_matches('\t') == end {
+                    last = Some(line);
+                    break;
+                }
+                body.push_str(line);
+            }
+            out.push_str(&summary(&body));
+            out.push('\n');
+            out.push_str(last.unwrap_or_default());
+        }
+    }
+    out
+}
+
+/// The delimiters of the here-documents that a line begins.
+fn delimiters(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some(at) = rest.find("<<") {
+        rest = &rest[at + 2..];
+        if let Some(after) = rest.strip_prefix('<') {
+            rest = after.trim_start_matches('<');
+            continue;
+        }
+        let word = rest.trim_start_matches('-').trim_start_matches([' ', '\t']);
+        let begins = |c: char| c.is_alphabetic() || matches!(c, '_' | '\'' | '"' | '\\');
+        if !word.starts_with(begins) {
+            continue;
+        }
+        let quote = word.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let until = |c: char| c.is_whitespace() || ";|&()<>".contains(c);
+        let end = if let Some(quote) = quote {
+            word[1..].split(quote).next().unwrap_or_default().to_owned()
+        } else {
+            word.split(until).next().unwrap_or_default().replace('\\', "")
+        };
+        found.push(end);
+    }
+    found
+}
+
+/// Takes `user:password@` out of URLs.
+fn user_information(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        out.push_str(before);
+        let ends = |c: char| c.is_whitespace() || "/?#'\"`<>\\".contains(c);
+        let end = after.find(ends).unwrap_or(after.len());
+        let (authority, further) = after.split_at(end);
+        match authority.rsplit_once('@') {
+            Some((_, host)) => {
+                out.push_str(REDACTED);
+                out.push('@');
+                out.push_str(host);
+            }
+            None => out.push_str(authority),
+        }
+        rest = further;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn in_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// Takes out values behind a secret's name, and well-known tokens wherever they stand.
+fn named_values(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut in_query = false;
+    while let Some(first) = rest.chars().next() {
+        if !in_word(first) {
+            in_query = match first {
+                '?' => true,
+                '&' => in_query,
+                _ => false,
+            };
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        let end = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        if is_token(word) {
+            out.push_str(REDACTED);
+            continue;
+        }
+        out.push_str(word);
+        let secret = is_secret_name(word);
+        let Some((between, value, further)) = value_after(word, after, secret, in_query) else { continue };
+        let names = secret || word.starts_with("-u") || word.ends_with("-user");
+        let keep = !names && !looks_secret(value);
+        out.push_str(between);
+        out.push_str(if keep { value } else { REDACTED });
+        rest = further;
+    }
+    out
+}
+
+/// What stands between a name and its value, the value, and what follows; none where the word names
+/// nothing that matters.
+fn value_after<'a>(
+    word: &str,
+    after: &'a str,
+    secret: bool,
+    in_query: bool,
+) -> Option<(&'a str, &'a str, &'a str)> {
+    let is_user = matches!(word, "-u" | "--user" | "--proxy-user");
+    let sign = after.chars().next()?;
+    let assigned = matches!(sign, '=' | ':') && (secret || is_user) || (in_query && sign == '=');
+    let beside = sign == ' ' && word.starts_with('-') && (secret || is_user);
+    // A name in quotes, as JSON has it: `"token": "…"`.
+    let quoted = secret && matches!(sign, '"' | '\'') && after[1..].trim_start().starts_with([':', '=']);
+    if !(assigned || beside || quoted) {
+        return None;
+    }
+    let blanks = |at: usize| at + after[at..].len() - after[at..].trim_start_matches(' ').len();
+    let mut at = blanks(usize::from(quoted));
+    if after[at..].starts_with(['=', ':']) {
+        at = blanks(at + 1);
+    }
+    let quote = after[at..].chars().next().filter(|c| matches!(c, '"' | '\''));
+    at += usize::from(quote.is_some());
+    // The scheme of an Authorization header is no secret.
+    let schemes = ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "];
+    at += schemes.iter().find(|scheme| after[at..].starts_with(**scheme)).map_or(0, |scheme| scheme.len());
+    let ends = |c: char| match quote {
+        Some(quote) => c == quote,
+        None => c.is_whitespace() || "&\"'`;|<>#{}(),".contains(c),
+    };
+    let length = after[at..].find(ends).unwrap_or(after.len() - at);
+    let value = &after[at..at + length];
+    let matters = if is_user { value.contains(':') } else { !value.is_empty() };
+    matters.then_some((&after[..at], value, &after[at + length..]))
+}
+
+fn is_token(word: &str) -> bool {
+    word.len() >= TOKEN_BYTES_MIN && TOKEN_BEGINNINGS.iter().any(|begin| word.starts_with(begin))
+}
+
+fn looks_secret(value: &str) -> bool {
+    value.len() >= QUERY_VALUE_MIN
+        && value.bytes().any(|b| b.is_ascii_digit())
+        && value.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_taken_out_of_what_is_kept() {
+        for (given, kept) in [
+            ("ls -l src", "ls -l src"),
+            ("git clone https://me:pw@host/x.git", "git clone https://[redacted]@host/x.git"),
+            ("curl 'http://h/?token=abc&page=2'", "curl 'http://h/?token=[redacted]&page=2'"),
+            ("http://h/?q=0123456789abcdef01234567&a=b", "http://h/?q=[redacted]&a=b"),
+            ("curl -H 'Authorization: Bearer abc.def' x", "curl -H 'Authorization: Bearer [redacted]' x"),
+            ("API_KEY=abc ./run", "API_KEY=[redacted] ./run"),
+            ("./run --password hunter2 --level 3", "./run --password [redacted] --level 3"),
+            ("./run --api-key=hunter2", "./run --api-key=[redacted]"),
+            ("curl -u me:pw http://h", "curl -u [redacted] http://h"),
+            (r#"curl -d '{"password": "x y", "a": 1}'"#, r#"curl -d '{"password": "[redacted]", "a": 1}'"#),
+            ("echo ghp_0123456789abcdef0123", "echo [redacted]"),
+            ("echo tgt_operator_00112233445566", "echo [redacted]"),
+            ("git log --author=me src/auth.rs", "git log --author=me src/auth.rs"),
+        ] {
+            assert_eq!(text(given), kept, "{given}");
+        }
+    }
+
+    #[test]
+    fn the_bodies_of_here_documents_are_told_by_length_and_digest() {
+        let given = "cat > a <<'EOF' && cat <<-B\nsecret line\nEOF\n\tb\n\tB\necho done <<< here";
+        let kept = text(given);
+        assert!(kept.starts_with("cat > a <<'EOF' && cat <<-B\n[12 bytes, sha256 "), "{kept}");
+        assert!(
+            kept.contains("EOF\n[3 bytes, sha256 ") && kept.ends_with("\tB\necho done <<< here"),
+            "{kept}"
+        );
+        assert!(!kept.contains("secret line"), "{kept}");
+        // One that has no end is all body.
+        assert!(!text("cat <<E\nsecret").contains("secret"));
+        assert_eq!(text("echo $((1<<2))\nls"), "echo $((1<<2))\nls");
+    }
+}

@@ -1,0 +1,3 @@
+//! Operations on the audit log.
+
+pub(in crate::http) mod list;
