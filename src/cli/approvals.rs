@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use crate::domain::approval::{Approval, Scope};
+use crate::domain::approval::{Approval, ChangedFile, Scope};
 use crate::domain::visible;
 
 use super::client::{Answer, Client};
@@ -62,7 +62,8 @@ async fn show(args: &ApprovalsArgs, client: &Client, output: &mut Output) -> Res
         return Ok(0);
     }
     let mut shown = 0_usize;
-    let mut pages = listed(client, args.session.as_deref(), args.all);
+    // A program gets each of them; a person one line for what is the same.
+    let mut pages = listed(client, args.session.as_deref(), args.all, !args.json);
     while let Some(items) = pages.next().await? {
         for value in items {
             if args.json {
@@ -90,7 +91,7 @@ pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval)
         Err(error) => return Err(error),
     }
     let mut fitting: Vec<Value> = Vec::new();
-    let mut pages = listed(client, None, false);
+    let mut pages = listed(client, None, false, false);
     while let Some(items) = pages.next().await? {
         let begins = |item: &Value| item["approval_id"].as_str().is_some_and(|whole| whole.starts_with(id));
         fitting.extend(items.into_iter().filter(begins));
@@ -115,9 +116,27 @@ pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval)
     }
 }
 
+/// The approval and those that wait and ask exactly the same, in the order in which they are decided.
+pub(super) async fn with_identical(client: &Client, approval: &Approval) -> Result<Vec<String>, CliError> {
+    let mut ids = vec![approval.approval_id.clone()];
+    let mut pages = listed(client, Some(&approval.session_id), false, false);
+    while let Some(items) = pages.next().await? {
+        for value in items {
+            let listed: Approval = client.read_as(&value)?;
+            if listed.approval_id == approval.approval_id {
+                ids.extend(listed.identical);
+            }
+        }
+    }
+    Ok(ids)
+}
+
 /// What waits, or everything.
-fn listed<'a>(client: &'a Client, session: Option<&str>, all: bool) -> Paging<'a> {
+fn listed<'a>(client: &'a Client, session: Option<&str>, all: bool, fold: bool) -> Paging<'a> {
     let mut query = Vec::new();
+    if fold {
+        query.push(("fold", "true".into()));
+    }
     if !all {
         query.push(("status", "pending".into()));
     }
@@ -142,8 +161,16 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
         visible::one_line(&approval.approval_id),
         since,
         visible::one_line(&approval.session_id),
-        visible::clipped(&approval.display, DISPLAY_MAX),
+        times(approval, &visible::clipped(&approval.display, DISPLAY_MAX)),
     ))
+}
+
+/// What is asked, and how often where that is more than once.
+fn times(approval: &Approval, shown: &str) -> String {
+    match approval.identical.len() {
+        0 => shown.to_owned(),
+        more => format!("{shown}  (×{})", more + 1),
+    }
 }
 
 /// Everything a reviewer decides on, escaped line by line: nothing in an outside text can look
@@ -175,6 +202,9 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
             field("grants", rule.as_str().unwrap_or_default());
         }
     }
+    for file in &approval.changed_files {
+        field("changed", &change(file));
+    }
     for offer in &approval.offers {
         let pattern = offer.pattern.as_deref().map(|pattern| format!(" --pattern '{pattern}'"));
         field("offer", &format!("--scope {}{}", scope_name(offer.scope), pattern.unwrap_or_default()));
@@ -197,14 +227,34 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
             let _ = writeln!(text, "  {}", visible::lines(line));
         }
     }
-    if let Some(diff) = &approval.diff {
-        let _ = writeln!(text, "diff");
-        for line in diff.split_inclusive('\n') {
-            let line = visible::lines(line.trim_end_matches('\n'));
-            let _ = writeln!(text, "  {}", paint.diff_line(&line));
-        }
+    for file in &approval.changed_files {
+        diff_lines(
+            &mut text,
+            &format!("changed {}", visible::one_line(&file.path)),
+            file.diff.as_deref(),
+            paint,
+        );
     }
+    diff_lines(&mut text, "diff", approval.diff.as_deref(), paint);
     text
+}
+
+fn diff_lines(text: &mut String, head: &str, diff: Option<&str>, paint: Paint) {
+    let Some(diff) = diff else { return };
+    let _ = writeln!(text, "{head}");
+    for line in diff.split_inclusive('\n') {
+        let line = visible::lines(line.trim_end_matches('\n'));
+        let _ = writeln!(text, "  {}", paint.diff_line(&line));
+    }
+}
+
+/// A change in a file that would be run, in words.
+pub(super) fn change(file: &ChangedFile) -> String {
+    let by = match (&file.tool_name, &file.call_id) {
+        (Some(tool), Some(call)) => format!("by {tool} in call {call}"),
+        _ => "by no call that is known".to_owned(),
+    };
+    format!("{} at {} {by}", file.path, file.at)
 }
 
 /// The scope as it stands on the command line.
@@ -224,7 +274,7 @@ pub(super) mod samples {
 
     pub(in crate::cli) fn approval(id: &str) -> Value {
         json!({"approval_id": id, "session_id": "s1", "call_id": "c\u{202e}1", "tool_name": "Bash",
-            "arguments": {"command": "rm \u{1b}[2Jx"}, "digest": "00", "status": "pending",
+            "arguments": {"command": "rm \u{1b}[2Jx"}, "digest": id, "status": "pending",
             "reason": {"text": "runs a command", "rule": "Bash(rm *)"}, "cwd": "/w", "sandbox": "floor",
             "diff": "--- a\n+++ b\n-old\r\n+new\u{1b}[8m\n", "leaves": ["rm x\ny"], "display": "rm x\r",
             "offers": [{"scope": "session", "pattern": "Bash(rm x)"}, {"scope": "always", "pattern": "Bash(rm x)"},
@@ -279,7 +329,7 @@ mod tests {
         assert!(columns.iter().all(|column| column.is_some() && *column == columns[0]), "{text}");
         assert_safe(&text);
         assert!(
-            requests[0].starts_with("GET /v1/approvals?limit=1000&status=pending&session_id=s1 "),
+            requests[0].starts_with("GET /v1/approvals?limit=1000&fold=true&status=pending&session_id=s1 "),
             "{requests:?}"
         );
         assert!(requests[1].contains("&cursor=n "), "{requests:?}");
@@ -289,9 +339,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_the_same_has_one_line_with_a_count() {
+        let mut first = approval("apr_1");
+        first["identical"] = json!(["apr_2", "apr_3"]);
+        let page = json!({"items": [first], "next_cursor": null}).to_string();
+        let (_, text, requests) = shown(&[], vec![Reply::json(200, &page)]).await;
+        assert!(text.contains("rm x\\r  (×3)\n"), "{text}");
+        assert!(requests[0].contains("&fold=true"), "{requests:?}");
+        let (_, _, requests) = shown(&["--json"], vec![Reply::json(200, &page)]).await;
+        assert!(!requests[0].contains("fold"), "a program gets each: {requests:?}");
+    }
+
+    #[tokio::test]
     async fn one_is_shown_whole_and_escaped() {
-        let (_, text, _) = shown(&["apr_1"], vec![Reply::json(200, &approval("apr_1").to_string())]).await;
+        let mut asked = approval("apr_1");
+        asked["changed_files"] = json!([{"path": "run\u{1b}.sh", "at": "2026-11-30T20:15:01Z", "call_id": "w",
+            "tool_name": "Write", "diff": "+ls\u{1b}\n"}, {"path": "x", "at": "2026-11-30T20:15:01Z"}]);
+        let (_, text, _) = shown(&["apr_1"], vec![Reply::json(200, &asked.to_string())]).await;
         for part in [
+            "changed    run\\u{1b}.sh at 2026-11-30T20:15:01Z by Write in call w\n",
+            "changed    x at 2026-11-30T20:15:01Z by no call that is known\n",
+            "changed run\\u{1b}.sh\n  +ls\\u{1b}\n",
             "call       c\\u{202e}1\n",
             "runs       rm x\\ny\n",
             "rule       Bash(rm *)\n",

@@ -6,7 +6,7 @@ use crate::domain::approval::{Choice, DecisionRequest, Scope};
 
 use super::client::Client;
 use super::connection::{ConnectionArgs, Role};
-use super::decision::{decide, json_argument};
+use super::decision::{How, decide, json_argument};
 use super::error::CliError;
 use super::output::Output;
 
@@ -27,6 +27,9 @@ pub(super) struct ApproveArgs {
     /// A message to the model
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
+    /// Also those that wait in the session and ask exactly the same, one by one
+    #[arg(long)]
+    identical: bool,
     /// Print the approval as JSON
     #[arg(long)]
     json: bool,
@@ -78,7 +81,7 @@ async fn approve(args: &ApproveArgs, client: &Client, output: &mut Output) -> Re
         arguments,
         message: args.message.clone(),
     };
-    decide(client, &args.id, request, args.json, output).await
+    decide(client, &args.id, request, How { json: args.json, identical: args.identical }, output).await
 }
 
 #[cfg(test)]
@@ -95,6 +98,27 @@ mod tests {
     struct Line {
         #[command(flatten)]
         args: ApproveArgs,
+    }
+
+    #[tokio::test]
+    async fn identical_ones_are_decided_one_by_one() {
+        let mut first = approval("apr_1");
+        first["identical"] = json!(["apr_2", "apr_3"]);
+        let page = json!({"items": [first.clone()], "next_cursor": null}).to_string();
+        let late = Reply::json(409, r#"{"title":"Already decided","status":409,"detail":"denied by op"}"#);
+        let replies =
+            vec![Reply::json(200, &first.to_string()), Reply::json(200, &page), allowed(), allowed(), late];
+        let server = FakeServer::start(replies).await;
+        let words = ["approve", "apr_1", "--identical", "--scope", "session"];
+        let client = Client::new(server.connection()).unwrap();
+        let captured = Captured::default();
+        let outcome = approve(&Line::parse_from(words).args, &client, &mut captured.output()).await;
+        assert!(outcome.unwrap_err().report().unwrap().contains("denied by op"));
+        let requests = server.finish().await;
+        let sent: Vec<_> = requests[2..].iter().map(|it| (&it[..35], it.contains("Bash(rm x)"))).collect();
+        let to = |id| (&*format!("POST /v1/approvals/{id}/decision HTTP/1.1")[..35].to_owned().leak(), false);
+        assert_eq!(sent, [(to("apr_1").0, true), to("apr_2"), to("apr_3")], "the first one grants");
+        assert_eq!(captured.text().lines().count(), 2);
     }
 
     async fn approved(words: &[&str], decision: Reply) -> (Result<u8, CliError>, String, Option<Value>) {

@@ -8,7 +8,7 @@ use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope};
 use crate::domain::arguments::parse_unambiguous;
 use crate::domain::visible;
 
-use super::approvals::{find, scope_name};
+use super::approvals::{find, scope_name, with_identical};
 use super::client::Client;
 use super::error::CliError;
 use super::output::Output;
@@ -18,23 +18,41 @@ pub(super) async fn decide(
     client: &Client,
     id: &str,
     mut request: DecisionRequest,
-    json: bool,
+    how: How,
     output: &mut Output,
 ) -> Result<u8, CliError> {
     let (_, approval) = find(client, id).await?;
     if request.scope != Scope::Once && request.pattern.is_none() {
         request.pattern = Some(only_offer(&approval, request.scope)?);
     }
-    let body = serde_json::to_value(&request).map_err(|error| client.strange(error.to_string()))?;
-    let path = ["approvals", approval.approval_id.as_str(), "decision"];
-    let answer = client.post(&path, &Vec::new(), &body, Duration::ZERO).await?;
-    if json {
-        output.json(&answer.text)?;
-        return Ok(0);
+    let ids = if how.identical {
+        with_identical(client, &approval).await?
+    } else {
+        vec![approval.approval_id.clone()]
+    };
+    for id in &ids {
+        let body = serde_json::to_value(&request).map_err(|error| client.strange(error.to_string()))?;
+        let path = ["approvals", id.as_str(), "decision"];
+        let answer = client.post(&path, &Vec::new(), &body, Duration::ZERO).await?;
+        if how.json {
+            output.json(&answer.text)?;
+        } else {
+            let decided: Approval = client.parse(&answer)?;
+            output.line(&sentence(&request, &decided))?;
+        }
+        // The rule is granted by the first; the others just run.
+        (request.scope, request.pattern) = (Scope::Once, None);
     }
-    let decided: Approval = client.parse(&answer)?;
-    output.line(&sentence(&request, &decided))?;
     Ok(0)
+}
+
+/// How a decision is sent and told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    /// As JSON.
+    pub(super) json: bool,
+    /// Also on those that ask exactly the same, one by one; it ends at the first that is refused.
+    pub(super) identical: bool,
 }
 
 /// What was decided, in words; the outside parts are escaped.

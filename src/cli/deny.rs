@@ -6,7 +6,7 @@ use crate::domain::approval::{Choice, DecisionRequest, Scope};
 
 use super::client::Client;
 use super::connection::{ConnectionArgs, Role};
-use super::decision::decide;
+use super::decision::{How, decide};
 use super::error::CliError;
 use super::output::Output;
 
@@ -18,6 +18,9 @@ pub(super) struct DenyArgs {
     /// A message to the model: why, or what to do instead
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
+    /// Also those that wait in the session and ask exactly the same, one by one
+    #[arg(long)]
+    identical: bool,
     /// Print the approval as JSON
     #[arg(long)]
     json: bool,
@@ -46,7 +49,7 @@ async fn deny(args: &DenyArgs, client: &Client, output: &mut Output) -> Result<u
         arguments: None,
         message: args.message.clone(),
     };
-    decide(client, &args.id, request, args.json, output).await
+    decide(client, &args.id, request, How { json: args.json, identical: args.identical }, output).await
 }
 
 #[cfg(test)]

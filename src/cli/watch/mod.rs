@@ -2,6 +2,7 @@
 
 mod card;
 mod draw;
+mod fold;
 mod guard;
 mod keys;
 mod live;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::cli::approvals::change;
 use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope};
 use crate::domain::visible;
 
@@ -87,24 +88,34 @@ fn rows(approval: &Approval) -> Vec<Row> {
     add(RowKind::Fact, "because", &approval.reason.text);
     add(RowKind::Fact, "directory", &approval.cwd);
     add(RowKind::Fact, "sandbox", &approval.sandbox);
-    if let Some(diff) = &approval.diff {
+    if !whole {
         add(RowKind::Hunk, "diff", "");
-        for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
-            let kind = match line.as_bytes().first() {
-                Some(b'+') => RowKind::Added,
-                Some(b'-') => RowKind::Removed,
-                Some(b'@') => RowKind::Hunk,
-                _ => RowKind::Content,
-            };
-            add(kind, "", &line.replace('\t', "    "));
-        }
+        diff(approval.diff.as_deref(), &mut add);
         arguments(&approval.arguments, &mut add);
+    }
+    for file in &approval.changed_files {
+        add(RowKind::Fact, "changed", &change(file));
+        diff(file.diff.as_deref(), &mut add);
     }
     for offer in approval.offers.iter().filter(|offer| offer.scope != Scope::Once) {
         let name = if offer.scope == Scope::Session { "s session" } else { "A always" };
         add(RowKind::Fact, name, offer.pattern.as_deref().unwrap_or("-"));
     }
     rows
+}
+
+/// A diff, each line as what it is.
+fn diff(text: Option<&str>, add: &mut impl FnMut(RowKind, &str, &str)) {
+    let Some(diff) = text else { return };
+    for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
+        let kind = match line.as_bytes().first() {
+            Some(b'+') => RowKind::Added,
+            Some(b'-') => RowKind::Removed,
+            Some(b'@') => RowKind::Hunk,
+            _ => RowKind::Content,
+        };
+        add(kind, "", &line.replace('\t', "    "));
+    }
 }
 
 /// Each argument, a text of several lines line by line.

@@ -11,6 +11,7 @@ use crate::domain::identity::CallKey;
 use crate::domain::visible;
 
 use super::card::{Card, Stand};
+use super::fold;
 use super::guard::{GAP, Guard, NotYet};
 use super::keys::Key;
 use super::pending::{Pending, request};
@@ -146,6 +147,10 @@ pub(super) struct State {
     remark: Option<(String, Duration)>,
     drawn: Drawn,
     last: Duration,
+    /// The next decision is on all that ask the same.
+    all: bool,
+    /// What is still to be decided so, one by one.
+    rest: VecDeque<(String, DecisionRequest)>,
 }
 
 impl State {
@@ -166,6 +171,8 @@ impl State {
             remark: None,
             drawn: Drawn::default(),
             last: Duration::ZERO,
+            all: false,
+            rest: VecDeque::new(),
         }
     }
 
@@ -214,6 +221,11 @@ impl State {
     pub(super) fn shown_index(&self) -> usize {
         let is_shown = |pending: &Pending| Some(&pending.approval.approval_id) == self.shown.as_ref();
         self.pending.iter().position(is_shown).unwrap_or(0)
+    }
+
+    /// How many ask the same as the one that is shown, itself among them, and whether a key decides all.
+    pub(super) fn identical(&self) -> (usize, bool) {
+        (fold::group(&self.pending, self.shown_index()).count(), self.all)
     }
 
     /// Whether the approval goes on below what was shown of it so far.
@@ -319,7 +331,7 @@ impl State {
 
     fn show(&mut self, index: usize) {
         self.shown = self.pending.get(index).map(|pending| pending.approval.approval_id.clone());
-        self.scroll = 0;
+        (self.scroll, self.all) = (0, false);
         self.drawn = Drawn::default();
         self.guard.change();
         self.mode = match std::mem::replace(&mut self.mode, Mode::Normal) {
@@ -333,7 +345,10 @@ impl State {
         let still_waits = matches!(&outcome, Err(refusal) if refusal.still_waits);
         match outcome {
             Ok(text) => self.say(&text, at),
-            Err(refusal) => self.say(&refusal.text, at),
+            Err(refusal) => {
+                self.say(&refusal.text, at);
+                self.leave_rest();
+            }
         }
         if let Some(pending) = self.pending.iter_mut().find(|p| p.approval.approval_id == id) {
             pending.deciding = false;
@@ -341,7 +356,21 @@ impl State {
         if !still_waits {
             self.resolve(id);
         }
+        while let Some((approval_id, request)) = self.rest.pop_front() {
+            if self.pending.iter().any(|pending| pending.approval.approval_id == approval_id) {
+                return Some(Order::Decide { approval_id, request });
+            }
+        }
         (self.more_waiting && self.pending.is_empty()).then_some(Order::Refresh)
+    }
+
+    /// What was to be decided with one that was refused waits on.
+    fn leave_rest(&mut self) {
+        for (id, _) in self.rest.drain(..) {
+            if let Some(pending) = self.pending.iter_mut().find(|p| p.approval.approval_id == id) {
+                pending.deciding = false;
+            }
+        }
     }
 
     fn key(&mut self, key: Key, together: bool, at: Moment) -> Option<Order> {
@@ -379,6 +408,7 @@ impl State {
             Key::Char('A') => return self.allow(Scope::Always, at),
             Key::Char('d') => return self.deny(None, at),
             Key::Char('m') if self.ready(Choice::Deny, at) => self.mode = Mode::Message(String::new()),
+            Key::Char('i') if self.identical().0 > 1 => self.all = !self.all,
             Key::Right | Key::Char('n') => self.turn_to(1),
             Key::Left | Key::Char('p') => self.turn_to(-1),
             Key::Down | Key::Char('j') => self.select(-1),
@@ -402,10 +432,10 @@ impl State {
     }
 
     fn turn_to(&mut self, step: isize) {
-        if self.pending.len() > 1 {
-            let count = self.pending.len();
-            let next = (self.shown_index() + count).saturating_add_signed(step) % count;
-            self.show(next);
+        let (place, count) = fold::place(&self.pending, self.shown_index());
+        if count > 1 {
+            let next = (place + count).saturating_add_signed(step) % count;
+            self.show(fold::firsts(&self.pending)[next]);
         }
     }
 
@@ -517,6 +547,16 @@ impl State {
         let id = self.shown.clone()?;
         let pending = self.pending.iter_mut().find(|pending| pending.approval.approval_id == id)?;
         pending.deciding = true;
+        if self.all {
+            // The rule is granted by the first; the others just run.
+            let rest = DecisionRequest { scope: Scope::Once, pattern: None, ..request.clone() };
+            let others = fold::group(&self.pending, self.shown_index());
+            let others = others.filter(|other| !other.deciding).map(|other| &other.approval.approval_id);
+            self.rest = others.map(|other| (other.clone(), rest.clone())).collect();
+            for pending in &mut self.pending {
+                pending.deciding |= self.rest.iter().any(|(id, _)| *id == pending.approval.approval_id);
+            }
+        }
         Some(Order::Decide { approval_id: id, request })
     }
 }

@@ -317,3 +317,67 @@ fn leaving() {
     assert_eq!(table.take(Input::Key(Key::Interrupt, false)), Some(Order::Quit));
     assert_eq!(table.take(Input::Gap), Some(Order::Refresh));
 }
+
+/// Three that ask the same, under one that does not.
+fn same() -> Table {
+    let mut table = Table::new();
+    for id in ["apr_1", "apr_2", "apr_3", "other"] {
+        let mut asked = approval(id);
+        if id != "other" {
+            asked["digest"] = json!("00");
+        }
+        table.event(&json!({"type": "tool_approval_requested", "tool_call_id": id, "approval": asked}));
+    }
+    table.draw(true);
+    table.wait(1000);
+    table
+}
+
+fn told(table: &mut Table, id: &str, outcome: Result<String, Refusal>) -> Option<String> {
+    match table.take(Input::Decided { approval_id: id.to_owned(), outcome }) {
+        Some(Order::Decide { approval_id, .. }) => Some(approval_id),
+        _ => None,
+    }
+}
+
+#[test]
+fn identical_ones_have_one_place_and_a_count() {
+    let mut table = same();
+    assert_eq!(table.state.identical(), (3, false));
+    assert_eq!(fold::place(&table.state.pending, table.state.shown_index()), (0, 2));
+    table.press('n');
+    assert_eq!((table.shown(), table.state.identical()), (Some("other"), (1, false)));
+    table.press('n');
+    assert_eq!(table.shown(), Some("apr_1"));
+    // One of them is decided by itself; the next of them takes its place.
+    table.draw(true);
+    table.wait(1000);
+    let Some(Order::Decide { approval_id, .. }) = table.press('a') else { panic!() };
+    assert_eq!(approval_id, "apr_1");
+    assert_eq!(told(&mut table, "apr_1", Ok("done".to_owned())), None);
+    assert_eq!((table.shown(), table.state.identical()), (Some("apr_2"), (2, false)));
+}
+
+#[test]
+fn all_that_ask_the_same_are_decided_one_by_one() {
+    let mut table = same();
+    table.press('i');
+    let Some(Order::Decide { approval_id, request }) = table.press('a') else { panic!() };
+    assert_eq!((approval_id.as_str(), request.scope), ("apr_1", Scope::Once));
+    // Somebody else was quicker with the second.
+    table.resolve("apr_2");
+    assert_eq!(told(&mut table, "apr_1", Ok("done".to_owned())).as_deref(), Some("apr_3"));
+    assert_eq!(told(&mut table, "apr_3", Ok("done".to_owned())), None);
+    assert_eq!(table.shown(), Some("other"));
+}
+
+#[test]
+fn a_refusal_ends_the_row_and_the_others_wait_on() {
+    let mut table = same();
+    table.press('i');
+    table.press('d');
+    let refused = Refusal { text: "no".to_owned(), still_waits: true };
+    assert_eq!(told(&mut table, "apr_1", Err(refused)), None);
+    assert!(table.state.pending.iter().all(|pending| !pending.deciding));
+    assert_eq!(table.state.pending.len(), 4);
+}

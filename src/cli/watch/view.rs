@@ -7,6 +7,7 @@ use crate::domain::approval::Scope;
 use crate::domain::visible;
 
 use super::card::{Card, Stand};
+use super::fold;
 use super::pending::{Pending, Row};
 use super::state::{Link, Mode, Moment, State};
 
@@ -63,6 +64,7 @@ pub(super) struct OutputView<'a> {
 /// The keys, for who asks.
 pub(super) const HELP: &[&str] = &[
     "a        allow once                    d        deny",
+    "i        decide all that ask exactly the same, one by one",
     "s        allow for the session         m        deny, with a message to the model",
     "A        allow always                  n p      another approval",
     "",
@@ -131,10 +133,17 @@ fn name(card: &Card) -> String {
 fn approval<'a>(state: &'a State, pending: &'a Pending, at: Moment) -> ApprovalView<'a> {
     let approval = &pending.approval;
     let since = Duration::try_from(at.wall.duration_since(approval.created_at)).unwrap_or_default();
+    let (place, count) = fold::place(&state.pending, state.shown_index());
+    let (identical, all) = state.identical();
+    let same = match (identical, all) {
+        (0 | 1, _) => String::new(),
+        (n, false) => format!(" · {n} the same"),
+        (n, true) => format!(" · ALL {n} the same"),
+    };
     let title = format!(
-        "{} of {} · {} · {} · since {}",
-        state.shown_index() + 1,
-        state.pending.len(),
+        "{} of {}{same} · {} · {} · since {}",
+        place + 1,
+        count,
         visible::clipped(&approval.session_id, NAME_MAX),
         visible::clipped(&approval.call.call_id, NAME_MAX),
         clock(since)
@@ -146,6 +155,9 @@ fn approval<'a>(state: &'a State, pending: &'a Pending, at: Moment) -> ApprovalV
         }
     }
     keys.push_str("  d deny  m deny with a message");
+    if identical > 1 {
+        keys.push_str(if all { "  i only this one" } else { "  i all the same" });
+    }
     if pending.deciding {
         keys = "deciding …".into();
     } else if state.has_more_below() {
