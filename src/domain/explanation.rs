@@ -21,7 +21,8 @@ pub struct Explanation {
     /// The commands that a shell text would run, as far as it was understood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaves: Option<Vec<String>>,
-    /// Every rule that speaks of the call or of a part of it, whether or not it decided: at most 100 of a list.
+    /// Every rule that speaks of the call or of a part of it, whether or not it decided: at most 100 of a list, and
+    /// of a very long command the first one.
     pub matched: Vec<MatchedRule>,
     /// Rules that would let it run, as they would be offered to a person; none where no rule can be offered.
     pub would_allow: Vec<String>,

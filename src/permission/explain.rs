@@ -32,6 +32,10 @@ const MATCHED_MAX: usize = 100;
 /// The most commands of one shell text that rules are held against one by one.
 const LEAVES_MAX: usize = 64;
 
+/// The most words of a command, over all of a list's rules, that are looked at to name each rule that matches. Where
+/// there are more, the one that the list decides by stands for all.
+const WORDS_MAX: usize = 500_000;
+
 /// A call that no session makes: judged by its text, as if no symlink existed and nothing were granted.
 #[derive(Debug)]
 pub struct Paper<'a> {
@@ -116,6 +120,14 @@ impl Policy {
             (&self.always_ask, RuleListName::AlwaysAsk),
             (&self.ask, RuleListName::Ask),
         ] {
+            let words: usize = parts.iter().map(|part| part.words.len() + 1).sum();
+            if words.saturating_mul(list.rules().len()) > WORDS_MAX {
+                found.extend(parts.iter().find_map(|part| {
+                    let SourcedRule { rule, source } = decides(list, name, part)?;
+                    Some(named(name, rule, Some(source), part))
+                }));
+                continue;
+            }
             // Most lists say nothing of a call: only then is each rule held against it alone.
             if parts.iter().any(|part| holds_back(list, name, part)) {
                 found.extend(each_alone(list, Reach::Wide, name, &parts, |alone, part| {
@@ -215,13 +227,17 @@ fn named(list: RuleListName, rule: &Rule, source: Option<&String>, part: &Part<'
 /// Whether a list of rules that deny or ask speaks of the part, as [`Policy::judge`] asks it.
 fn holds_back(list: &RuleList, name: RuleListName, part: &Part<'_>) -> bool {
     let subject = &part.subject;
-    let denies = name == RuleListName::Deny;
-    if subject.class == Class::SessionOnly && !denies {
-        return list.named(subject).is_some();
+    let own = subject.class == Class::SessionOnly || name == RuleListName::Ask;
+    decides(list, name, part).is_some()
+        || (!own && list.any_word(&subject.place, &subject.on_disk.may_lead).is_some())
+}
+
+/// The rule that a list decides by, where it speaks of the part as it is written.
+fn decides<'l>(list: &'l RuleList, name: RuleListName, part: &Part<'_>) -> Option<&'l SourcedRule> {
+    if part.subject.class == Class::SessionOnly && name != RuleListName::Deny {
+        return list.named(&part.subject);
     }
-    let may_lead = &subject.on_disk.may_lead;
-    list.matches_any(subject, &part.words, denies).is_some()
-        || (name != RuleListName::Ask && list.any_word(&subject.place, may_lead).is_some())
+    list.matches_any(&part.subject, &part.words, name == RuleListName::Deny)
 }
 
 /// The call as a whole, then each command of a shell text, or each path where there are several.

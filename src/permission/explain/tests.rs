@@ -262,6 +262,20 @@ fn many_rules_are_told_within_bounds() {
 }
 
 #[test]
+fn a_long_command_names_one_rule_of_a_list_and_the_verdict_stands() {
+    let rules: Vec<String> = (0..300).map(|n| format!("Read(secret-{n}/**)")).collect();
+    let mut rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+    rules.push("Read(**/.env)");
+    rules.push("Read(**/.e*)");
+    let given = Given { deny: &rules, ..Given::default() };
+    let words = |n: usize| (0..n).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+    given.names(&format!("Bash(cat .env {})", words(20)), &["deny[300]", "deny[301]"]);
+    let long = format!("Bash(cat .env {})", words(3000));
+    given.names(&long, &["deny[300]"]);
+    assert_eq!(given.told(&long).decision, Outcome::Deny);
+}
+
+#[test]
 fn a_written_call_says_what_it_touches() {
     let touches = |text: &str| written(text).unwrap().touches;
     for (text, want) in [

@@ -162,17 +162,17 @@ fn by_pattern(name: &str, list: List, tools: &[&str]) -> Carried {
         return Carried::lost(Kind::Dropped, "an allow rule names its tool");
     }
     let parts: Vec<&str> = name.split('*').collect();
-    let (first, last) = (parts[0], parts[parts.len() - 1]);
+    let (start, end) = (parts[0], parts[parts.len() - 1]);
     let fits = |tool: &&&str| {
-        let mut rest = match tool.strip_prefix(first) {
-            Some(rest) if rest.len() >= last.len() => rest,
+        let mut rest = match tool.strip_prefix(start) {
+            Some(rest) if rest.len() >= end.len() => rest,
             _ => return false,
         };
         for part in &parts[1..parts.len() - 1] {
             let Some(at) = rest.find(part) else { return false };
             rest = &rest[at + part.len()..];
         }
-        rest.ends_with(last)
+        rest.ends_with(end)
     };
     let named: Vec<String> = tools.iter().filter(fits).map(ToString::to_string).collect();
     if named.is_empty() {
