@@ -374,11 +374,12 @@ fn usual(descriptor: Option<i32>) -> Result<(), NotUnderstood> {
 }
 
 /// The name of a program or builtin, which has to be written as it is: `r\m` and `"rm"` are literal, but
-/// nobody who means well writes them.
+/// nobody who means well writes them. No program's name begins with a dash: behind `time` such a word is an option
+/// that both parsers take for a command.
 fn program(raw: &str) -> Result<String, NotUnderstood> {
     let plain =
         raw.bytes().all(|b| b.is_ascii_graphic()) && !raw.contains(['=', '%', '^', '!', '\'', '"', '\\']);
-    if !plain || raw.is_empty() {
+    if !plain || raw.is_empty() || raw.starts_with('-') {
         return Err(NotUnderstood("the name of a command in it is not written plainly"));
     }
     word::literal(raw).map(|literal| literal.value)
