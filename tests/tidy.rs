@@ -34,7 +34,11 @@ const NEIGHBOURS: &[(&str, &str)] = &[("process", "sandbox")];
 const CRATES: &[(&str, &[&str], &str)] = &[
     ("axum", &["src/http/", "src/app.rs"], "the wire is known in one room only"),
     ("rusqlite", &["src/store/sqlite/"], "another store must be able to take its place"),
-    ("reqwest", &["src/cli/", "src/tools/"], "what leaves the machine is checked in one place"),
+    (
+        "reqwest",
+        &["src/cli/", "src/tools/", "src/permission/proxy/"],
+        "what leaves the machine is checked in one place",
+    ),
 ];
 
 /// What such a crate has that goes nowhere: `Url` only parses.

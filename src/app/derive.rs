@@ -92,8 +92,14 @@ impl Surroundings {
         });
         let proxy = loaded.config.network.proxy.as_ref().and_then(|proxy| proxy.password_file.as_deref());
         let proxy = proxy.map(|file| ("network.proxy.password_file".to_owned(), file));
+        let host = loaded.config.approvals.forward_to.iter().flat_map(|host| {
+            let files = [("token_file", &host.token_file), ("ca_file", &host.ca_file)];
+            files.into_iter().filter_map(|(name, file)| {
+                file.as_deref().map(|file| (format!("approvals.forward_to.{name}"), file))
+            })
+        });
         let own = loaded.path.as_deref().map(|file| (String::new(), file));
-        let own = own.into_iter().chain(tokens).chain(proxy);
+        let own = own.into_iter().chain(tokens).chain(proxy).chain(host);
         own.filter_map(|(key, file)| self.why_misplaced(file).map(|why| loaded.problem(&key, why))).collect()
     }
 

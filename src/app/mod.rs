@@ -25,7 +25,9 @@ use crate::domain::clock::{SharedClock, SystemClock, Timestamp};
 use crate::domain::identity::{Ids, RandomIds};
 use crate::executor::{BuiltinToolExecutor, RoutingExecutor};
 use crate::http::{self, ApiState, Facts, Listening, ServeLimits};
-use crate::permission::{Gate, InForce, PolicyChecker, Revision, StoreDesk};
+use crate::permission::{
+    ApprovalProxy, Gate, HostProxy, HostSecret, InForce, PolicyChecker, Revision, StoreDesk,
+};
 use crate::process::{Launcher, LauncherOptions};
 use crate::sandbox::FloorStatus;
 use crate::session::{Parts, Sessions};
@@ -134,8 +136,9 @@ async fn run(
     let store: Arc<dyn Store> = closing.clone();
     let in_force = Arc::new(InForce::new(first_revision(loaded, &derived, clock.now())));
     let bounds = Bounds::new(&config.limits);
+    let host = host(config, &surroundings, &clock)?;
     let (sessions, own_listener) =
-        sessions(&in_force, &bounds.running, &places, &store, &clock, &ids, &launcher, &metrics);
+        sessions(&in_force, &bounds.running, &places, &store, (&clock, &ids), &launcher, &metrics, host);
     sessions.recover().await.map_err(|error| {
         StartError::from_display("the calls of the run before could not be taken up", error)
     })?;
@@ -400,15 +403,39 @@ async fn launch(
         .map_err(|error| StartError::from_display("programs cannot be started", error))
 }
 
+/// The host that decides in the place of people here.
+fn host(
+    config: &Config,
+    surroundings: &Surroundings,
+    clock: &SharedClock,
+) -> Result<Option<Arc<dyn ApprovalProxy>>, StartError> {
+    let Some(forward) = &config.approvals.forward_to else { return Ok(None) };
+    let wrong = |reason: String| StartError(format!("approvals.forward_to: {reason}"));
+    let environment = surroundings.environment.as_deref().unwrap_or_default();
+    let secret = match (&forward.token_file, &forward.token_env) {
+        (Some(file), _) => {
+            // Read for each request, too; a start without it is a mistake.
+            config::read_secret(file).map_err(wrong)?;
+            HostSecret::File(file.clone())
+        }
+        (None, name) => {
+            let name = name.as_deref().unwrap_or_default();
+            HostSecret::Value(config::secret_of(name, environment).map_err(wrong)?)
+        }
+    };
+    let host = HostProxy::new(forward, secret, Arc::clone(clock)).map_err(wrong)?;
+    Ok(Some(Arc::new(host)))
+}
+
 fn sessions(
     in_force: &Arc<InForce>,
     running: &Capacity,
     places: &Places,
     store: &Arc<dyn Store>,
-    clock: &SharedClock,
-    ids: &Arc<dyn Ids>,
+    (clock, ids): (&SharedClock, &Arc<dyn Ids>),
     launcher: &Launcher,
     metrics: &Metrics,
+    host: Option<Arc<dyn ApprovalProxy>>,
 ) -> (Sessions, OwnListener) {
     let confined = launcher.floor().reason_if_missing.is_none();
     let grants = Some(Arc::clone(store));
@@ -427,6 +454,7 @@ fn sessions(
         ids: Arc::clone(ids),
         executor: Arc::new(RoutingExecutor::new(Arc::new(builtin))),
         desk,
+        host,
         launcher: Some(launcher.clone()),
         folder: places.data_dir.join("sessions"),
         roots: places.roots.clone(),

@@ -153,6 +153,10 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
             "APPROVAL", "STATUS", "SINCE", "SESSION"
         ))?;
     }
+    let session = match &approval.worker {
+        Some(worker) => format!("{}:{}", worker.token, approval.session_id),
+        None => approval.session_id.clone(),
+    };
     let since: String = approval.created_at.to_string().chars().take(19).collect();
     let status = approval.status.as_str();
     let status = output.paint().status(status, &format!("{status:<10}"));
@@ -160,7 +164,7 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
         "{:<36}  {status}  {:<19}  {:<20}  {}\n",
         visible::one_line(&approval.approval_id),
         since,
-        visible::one_line(&approval.session_id),
+        visible::one_line(&session),
         times(approval, &visible::clipped(&approval.display, DISPLAY_MAX)),
     ))
 }
@@ -183,6 +187,12 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     };
     field("approval", &approval.approval_id);
     field("status", approval.status.as_str());
+    if let Some(worker) = &approval.worker {
+        field("worker", &format!("{worker}; all below is its word"));
+    }
+    if approval.forwarded {
+        field("forwarded", "to the host of this server, which decides");
+    }
     field("session", &approval.session_id);
     field("call", &approval.call.call_id);
     field("tool", &approval.tool_name);
@@ -393,6 +403,20 @@ mod tests {
             }
             assert_safe(&text);
         }
+    }
+
+    #[tokio::test]
+    async fn what_a_worker_asks_is_shown_as_its_word() {
+        let mut asked = approval("apr_1");
+        asked["worker"] = json!({"token": "ci", "name": "build\u{1b}-1"});
+        let (_, text, _) = shown(&["apr_1"], vec![Reply::json(200, &asked.to_string())]).await;
+        let line = "worker     ci (calls itself build\\u{1b}-1); all below is its word\nsession    s1\n";
+        assert!(text.contains(line), "{text}");
+        assert_safe(&text);
+        let list = json!({"items": [asked], "next_cursor": null}).to_string();
+        let (_, text, _) = shown(&[], vec![Reply::json(200, &list)]).await;
+        assert!(text.contains("  ci:s1 "), "{text}");
+        assert_safe(&text);
     }
 
     #[tokio::test]

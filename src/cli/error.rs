@@ -188,7 +188,13 @@ impl Problem {
                 "this is an agent's token; decisions, grants and views of all sessions need an operator's: \
                  set TOOLGATE_TOKEN to the text of tokens/operator, or name that file with --token-file",
             ),
-            403 if self.code == "exceeds_max_mode" || self.code == "workspace_not_allowed" => None,
+            403 if matches!(
+                self.code.as_str(),
+                "exceeds_max_mode" | "workspace_not_allowed" | "host_decides"
+            ) =>
+            {
+                None
+            }
             403 if self.code != "approval_required" => Some("this token may not do that"),
             404 => Some("it does not exist, or it belongs to another token: `toolgate sessions` lists yours"),
             429 => Some("wait a little and try again"),

@@ -60,7 +60,16 @@ fn describe(event: &Value) -> String {
 fn approval_requested(event: &Value) -> String {
     let approval = event.get("approval").unwrap_or(&Value::Null);
     let reason = approval.get("reason").map(|reason| text(reason, "text")).unwrap_or_default();
-    format!("waits for {}: {} ({reason})", text(approval, "approval_id"), text(approval, "display"))
+    let worker = match approval.get("worker") {
+        Some(worker) => format!(
+            "of worker {} (calls itself {}, session {}) ",
+            text(worker, "token"),
+            text(worker, "name"),
+            text(approval, "session_id")
+        ),
+        None => String::new(),
+    };
+    format!("{worker}waits for {}: {} ({reason})", text(approval, "approval_id"), text(approval, "display"))
 }
 
 fn approval_resolved(event: &Value) -> String {
@@ -142,6 +151,12 @@ mod tests {
                 "waits for apr_1: rm x (it runs)",
             ),
             (
+                json!({"type": "tool_approval_requested", "approval":
+                {"approval_id": "apr_1", "display": "rm x", "reason": {"text": "it runs"}, "session_id": "s2",
+                    "worker": {"token": "ci", "name": "build-1"}}}),
+                "of worker ci (calls itself build-1, session s2) waits for apr_1: rm x (it runs)",
+            ),
+            (
                 json!({"type": "bash_completed", "bash_id": "b1", "status": "exited", "exit_code": 3}),
                 "b1 exited, exit code 3",
             ),
@@ -176,7 +191,8 @@ mod tests {
                 &json!({"type": kind, "time": evil, "session_id": evil, "tool_call_id": evil,
                 "tool_name": evil, "arguments": {evil: evil}, "content": evil, "error": evil, "code": evil,
                 "result": {"success": true, "result": evil}, "message": evil, "by": evil, "question": evil,
-                "options": [evil], "approval": {"approval_id": evil, "display": evil, "reason": {"text": evil}},
+                "options": [evil], "approval": {"approval_id": evil, "display": evil, "reason": {"text": evil},
+                "session_id": evil, "worker": {"token": evil, "name": evil}},
                 "bash_id": evil, "status": evil, "signal": evil, "earliest": evil, "more": evil}),
             );
             assert!(!line.chars().any(|c| c.is_control() || c == '\u{202e}'), "{kind}: {line:?}");

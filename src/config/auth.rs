@@ -69,4 +69,6 @@ pub enum Role {
     Agent,
     /// Decides, and may do all that an agent may.
     Operator,
+    /// Forwards asks of a server of its own (`approvals.forward_to`), and nothing else.
+    Worker,
 }

@@ -17,6 +17,8 @@ pub struct LimitsConfig {
     pub sessions_per_token: usize,
     /// Open calls in one session (waiting ones too); a further one gets 429.
     pub open_calls_per_session: usize,
+    /// Approvals that wait, of one worker's token; a further one gets 429.
+    pub approvals_per_worker: usize,
     /// Calls that run at once, over all sessions; further ones wait as `queued`.
     pub running_calls: usize,
     /// How long a client may take to send a request's head, in milliseconds; of connections that come from then on.
@@ -35,6 +37,7 @@ impl Default for LimitsConfig {
             streams: 2_048,
             sessions_per_token: 1_000,
             open_calls_per_session: 512,
+            approvals_per_worker: 100,
             running_calls: 256,
             head_timeout_ms: 10_000,
             body_timeout_ms: 60_000,

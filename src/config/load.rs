@@ -191,6 +191,9 @@ fn check(loaded: &LoadedConfig) -> Vec<ConfigProblem> {
     }
     check_tokens(config, &mut wrong);
     config.network.check(&config.bash.pass_environment, &mut wrong);
+    if let Some(host) = &config.approvals.forward_to {
+        host.check(&config.bash.pass_environment, &mut wrong);
+    }
     telemetry::check(&config.telemetry, &mut wrong);
     problems
 }

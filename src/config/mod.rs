@@ -5,6 +5,7 @@ mod auth;
 mod bounds;
 mod capacity;
 mod file;
+mod forward;
 mod keys;
 mod limits;
 mod load;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use audit::AuditConfig;
 pub use auth::{AuthConfig, AuthMode, Role, TokenConfig};
 pub use capacity::{Capacity, Place};
+pub use forward::{ForwardConfig, HostUrl};
 pub use keys::{changed, of as values};
 pub use limits::LimitsConfig;
 pub use load::{Layer, LoadedConfig, Overrides, load, load_all};
@@ -45,7 +47,7 @@ pub use restart::{RESTART_KEYS, merge};
 pub use schema::schema;
 pub use server::{BashConfig, EventsConfig, FloorChoice, SandboxConfig, ServerConfig, changes_the_shell};
 pub use telemetry::{LogFormat, LogLevel, TelemetryConfig};
-pub use tokens::{KnownToken, known_tokens};
+pub use tokens::{KnownToken, known_tokens, read_secret, secret_of};
 pub use watch::FileWatch;
 
 /// All of it. Every key has a default; unknown keys are errors.
@@ -101,6 +103,23 @@ impl Config {
     /// The files that hold secrets: no call and no command gets at them.
     pub fn secret_files(&self) -> impl Iterator<Item = &PathBuf> {
         let tokens = self.auth.tokens.iter().filter_map(|token| token.file.as_ref());
-        tokens.chain(self.network.proxy.iter().filter_map(|proxy| proxy.password_file.as_ref()))
+        let host = self.approvals.forward_to.iter().filter_map(|host| host.token_file.as_ref());
+        let proxy = self.network.proxy.iter().filter_map(|proxy| proxy.password_file.as_ref());
+        tokens.chain(proxy).chain(host)
+    }
+
+    /// Whether only the host of this server allows what would ask here.
+    pub fn host_decides(&self) -> bool {
+        self.approvals.forward_to.as_ref().is_some_and(|host| !host.local_decisions)
+    }
+
+    /// The widest that a session may be set to. Where only a host allows, no more than what
+    /// `permissions.mode` says: a wider mode would be an allow for everything.
+    pub fn max_mode(&self) -> MaxMode {
+        if self.host_decides() {
+            MaxMode::least_for(self.permissions.mode)
+        } else {
+            self.permissions.max_mode
+        }
     }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::forward::ForwardConfig;
 use crate::domain::session::PermissionMode;
 
 /// What may run. The rules' grammar is the permission room's; here they are text.
@@ -50,6 +51,15 @@ impl MaxMode {
         }
     }
 
+    /// The narrowest that admits a mode.
+    pub fn least_for(mode: PermissionMode) -> Self {
+        match mode {
+            PermissionMode::Default | PermissionMode::Plan | PermissionMode::DontAsk => Self::Default,
+            PermissionMode::AcceptEdits => Self::AcceptEdits,
+            PermissionMode::SandboxAuto => Self::SandboxAuto,
+        }
+    }
+
     /// Whether a session may bypass what only asks.
     pub fn admits_bypass(self) -> bool {
         self == Self::Bypass
@@ -78,16 +88,20 @@ pub enum Verdict {
     Deny,
 }
 
-/// How long people have to answer.
+/// How long people have to answer, and who they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalsConfig {
     /// An approval that nobody decides is denied after so many seconds, 1 to 2592000 (30 days).
     pub expire_after_s: u64,
+    /// A host that decides in the place of people here, as `{"url": "https://gate.example", "token_file": "/…",
+    /// "name": "build-1"}`; besides these: `token_env`, `ca_file`, `timeout_ms` (100 to 60000), `retry_for_s` (1 to
+    /// 86400), `accept_plain_http`, `local_decisions`. Needs a restart.
+    pub forward_to: Option<ForwardConfig>,
 }
 
 impl Default for ApprovalsConfig {
     fn default() -> Self {
-        Self { expire_after_s: 24 * 60 * 60 }
+        Self { expire_after_s: 24 * 60 * 60, forward_to: None }
     }
 }

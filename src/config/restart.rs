@@ -13,6 +13,8 @@ pub const RESTART_KEYS: &[&str] = &[
     // A socket is bound once; what guards it was checked then.
     "server.listen",
     "auth.mode",
+    // Calls wait at the one who was asked.
+    "approvals.forward_to",
     // Commands that run keep the floor that they were started on.
     "sandbox.floor",
     "sandbox.accept_missing_floor",

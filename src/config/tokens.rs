@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
@@ -93,12 +94,34 @@ fn found(
     hash(value.trim()).map_err(|reason| ("env", format!("the environment variable {name}: {reason}")))
 }
 
+/// A token that this server presents to another one, out of its file; the error is for its owner.
+pub fn read_secret(path: &Path) -> Result<String, String> {
+    let at = |reason: String| format!("{}: {reason}", path.display());
+    let token = file::read(path, FILE_MAX).map_err(at)?.trim().to_owned();
+    check(&token).map_err(at)?;
+    Ok(token)
+}
+
+/// The same out of the environment.
+pub fn secret_of(name: &str, environment: &[(OsString, OsString)]) -> Result<String, String> {
+    let at = |reason: String| format!("the environment variable {name} {reason}");
+    let value = environment.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.to_str());
+    let token = value.ok_or_else(|| at("is not set".to_owned()))?.trim().to_owned();
+    check(&token).map_err(|reason| at(format!("holds no token: {reason}")))?;
+    Ok(token)
+}
+
 fn hash(token: &str) -> Result<[u8; 32], String> {
-    let fits = token.len() >= TOKEN_BYTES_MIN && token.bytes().all(|byte| byte.is_ascii_graphic());
-    if !fits {
-        return Err(format!("a token has at least {TOKEN_BYTES_MIN} visible ASCII characters and no others"));
-    }
+    check(token)?;
     Ok(Sha256::digest(token.as_bytes()).into())
+}
+
+fn check(token: &str) -> Result<(), String> {
+    let fits = token.len() >= TOKEN_BYTES_MIN && token.bytes().all(|byte| byte.is_ascii_graphic());
+    if fits {
+        return Ok(());
+    }
+    Err(format!("a token has at least {TOKEN_BYTES_MIN} visible ASCII characters and no others"))
 }
 
 fn unhex(digits: &str) -> Option<[u8; 32]> {

@@ -20,7 +20,7 @@ pub const PENDING_MAX: usize = 20;
 pub struct Approval {
     /// Its id.
     pub approval_id: String,
-    /// The session that asks.
+    /// The session that asks; the worker's own where `worker` is there.
     pub session_id: String,
     /// The call that waits.
     #[serde(flatten)]
@@ -72,6 +72,12 @@ pub struct Approval {
     /// by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identical: Vec<String>,
+    /// The worker that forwarded it: the call runs there, and all that is shown of it is the worker's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<Worker>,
+    /// Whether the host of this server decides it (`approvals.forward_to`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub forwarded: bool,
 }
 
 /// A change in a file that would be run.
@@ -127,6 +133,26 @@ impl Approval {
 pub fn exact(path: &Path) -> String {
     const KEPT: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC.remove(b'/');
     percent_encoding::percent_encode(path.as_os_str().as_bytes(), KEPT).to_string()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is how serde asks")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Who forwarded an ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Worker {
+    /// The name of its token in this server's config.
+    pub token: String,
+    /// What it calls itself; its own word.
+    pub name: String,
+}
+
+impl std::fmt::Display for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (calls itself {})", self.token, self.name)
+    }
 }
 
 /// Where an approval stands.

@@ -32,6 +32,11 @@ impl Digest {
         &self.0
     }
 
+    /// Whether it has the form of one: it may have come from outside.
+    pub fn is_well_formed(&self) -> bool {
+        self.0.len() == 64 && self.0.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    }
+
     fn from_hasher(hasher: Sha256) -> Self {
         use std::fmt::Write as _;
         let mut text = String::with_capacity(64);

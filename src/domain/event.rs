@@ -391,9 +391,9 @@ impl AgentEvent {
 /// An event with its place in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LoggedEvent {
-    /// Gapless within its session, from 1; of config events the cursor of the whole log.
+    /// Gapless within its session, from 1; of events without a session the cursor of the whole log.
     pub seq: u64,
-    /// The session; none for config events.
+    /// The session; none for config events and for approvals of workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// When it was written.

@@ -18,3 +18,4 @@ pub mod session;
 pub mod todo;
 pub mod visible;
 pub mod web;
+pub mod worker;

@@ -69,13 +69,18 @@ impl FromRequestParts<ApiState> for Holder {
     }
 }
 
-/// Whoever holds a valid token.
+/// Whoever holds a valid token, but for workers: those reach what is theirs alone.
 pub(super) struct Caller(pub(super) Principal);
 
 /// Whoever holds an operator's token.
 pub(super) struct Operator(pub(super) Principal);
 
-impl FromRequestParts<ApiState> for Caller {
+/// Whoever holds a worker's token. An operator does not: an ask is made in the name of a worker.
+pub(super) struct Worker(pub(super) Principal);
+
+struct Authenticated(Principal);
+
+impl FromRequestParts<ApiState> for Authenticated {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
@@ -107,6 +112,32 @@ impl FromRequestParts<ApiState> for Caller {
     }
 }
 
+impl FromRequestParts<ApiState> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let Authenticated(principal) = Authenticated::from_request_parts(parts, state).await?;
+        if principal.role == Role::Worker {
+            let detail = "a worker's token forwards asks and nothing else: this needs one of role agent";
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "agent_required", detail));
+        }
+        Ok(Self(principal))
+    }
+}
+
+impl FromRequestParts<ApiState> for Worker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let Authenticated(principal) = Authenticated::from_request_parts(parts, state).await?;
+        if principal.role == Role::Worker {
+            return Ok(Self(principal));
+        }
+        let detail = "this needs a token of role worker";
+        Err(ApiError::new(StatusCode::FORBIDDEN, "worker_required", detail))
+    }
+}
+
 /// A session's own token gets 404 for every other session, before anything else is looked at.
 async fn check_reach(parts: &mut Parts, state: &ApiState, principal: &Principal) -> Result<(), ApiError> {
     let Some(only) = &principal.only_session else { return Ok(()) };
@@ -122,7 +153,7 @@ impl FromRequestParts<ApiState> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        let Caller(principal) = Caller::from_request_parts(parts, state).await?;
+        let Authenticated(principal) = Authenticated::from_request_parts(parts, state).await?;
         if principal.is_operator() {
             return Ok(Self(principal));
         }

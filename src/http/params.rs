@@ -10,7 +10,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 use super::error::ApiError;
-use crate::domain::identity::{CALL_ID_MAX, CallKey};
+use crate::domain::identity::{CALL_ID_MAX, CallKey, check_session_id};
 
 /// The longest wait of a request.
 pub(super) const WAIT_MAX_MS: u64 = 300_000;
@@ -99,6 +99,23 @@ pub(super) struct CallPath {
 pub(super) struct ApprovalPath {
     /// The approval's id.
     pub(super) aid: String,
+}
+
+/// The ask that a worker's path names.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct AskPath {
+    /// The worker's own id of the ask.
+    #[param(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
+    pub(super) ask: String,
+}
+
+/// An ask's id is of the worker's making: it has the form of a session's.
+pub(super) fn check_ask_id(id: &str) -> Result<(), ApiError> {
+    check_session_id(id).map_err(|_| {
+        let detail = "an ask's id begins with a letter or digit and has at most 128 of A-Z a-z 0-9 . _ -";
+        ApiError::bad_request("invalid_path", detail)
+    })
 }
 
 /// The grant that a path names.

@@ -8,7 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::guard;
-use super::routes::{approvals, audit, calls, events, grants, permissions, server, sessions, turns};
+use super::routes::{approvals, audit, calls, events, grants, permissions, server, sessions, turns, worker};
 use super::state::ApiState;
 
 /// The routes. Each handler says its method and path beside itself, with what it takes and answers: a
@@ -34,6 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<ApiState> {
         .routes(routes!(approvals::list::list))
         .routes(routes!(approvals::get::get))
         .routes(routes!(approvals::decide::decide))
+        .routes(routes!(worker::ask::ask, worker::standing::standing, worker::withdraw::withdraw))
         .routes(routes!(grants::list::list))
         .routes(routes!(grants::revoke::revoke))
         .routes(routes!(permissions::explain::explain))

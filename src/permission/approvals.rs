@@ -91,7 +91,8 @@ impl StoreDesk {
     fn approval(&self, session_id: &str, scope: &Scope, ask: &Ask) -> Approval {
         let now = self.clock.now();
         let approvals = scope.revision.as_ref().map(|revision| revision.config.approvals.clone());
-        let waits_s = approvals.unwrap_or_default().expire_after_s;
+        let approvals = approvals.unwrap_or_default();
+        let waits_s = approvals.expire_after_s;
         let waits = i64::try_from(waits_s).unwrap_or(i64::MAX).saturating_mul(1_000);
         let expires = now.as_millisecond().saturating_add(waits);
         Approval {
@@ -116,6 +117,8 @@ impl StoreDesk {
             decision: None,
             changed_files: Vec::new(),
             identical: Vec::new(),
+            worker: None,
+            forwarded: approvals.forward_to.is_some() && !ask.petition,
         }
     }
 
@@ -142,6 +145,14 @@ impl ApprovalDesk for StoreDesk {
         let Some(approval) = self.standing_of(&call).await? else {
             if let Some(moot) = &ask.moot {
                 return Err(ToolError::Execution(moot.clone()));
+            }
+            if ask.petition && scope.revision.as_ref().is_some_and(|now| now.config.host_decides()) {
+                return Err(ToolError::Denied {
+                    by: DeniedBy::NoHuman,
+                    code: "denied",
+                    message: "The host of this server decides on each call by itself; nothing more is granted here."
+                        .to_owned(),
+                });
             }
             return Ok(Standing::Waiting(Box::new(self.open(scope, ask, None).await?)));
         };

@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use super::call::Preview;
 use super::scope::Scope;
 use crate::domain::approval::{Approval, AskReason, Offer};
-use crate::domain::audit::AuditRecord;
+use crate::domain::audit::{AuditDecision, AuditKind, AuditRecord};
+use crate::domain::clock::Timestamp;
 use crate::domain::digest::Digest;
 use crate::domain::result::{DeniedBy, ToolError};
 use serde_json::Value;
@@ -41,6 +42,46 @@ pub struct Ask {
     pub moot: Option<String>,
     /// What the audit log is told of it.
     pub audit: Box<AuditRecord>,
+    /// Whether it asks for what outlasts the call.
+    pub petition: bool,
+    /// The approval that stands for it, where one was opened.
+    pub opened: Option<Opened>,
+}
+
+/// The approval that stands for an ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// Its id: the same as long as the ask is the same.
+    pub approval_id: String,
+    /// When it is denied by itself.
+    pub expires_at: Timestamp,
+}
+
+impl Ask {
+    /// What an approval asks. (What it showed of files is in its digest.)
+    pub fn of(approval: &Approval) -> Self {
+        Self {
+            tool_name: approval.tool_name.clone(),
+            arguments: approval.arguments.clone(),
+            digest: approval.digest.clone(),
+            reason: approval.reason.clone(),
+            offers: approval.offers.clone(),
+            leaves: approval.leaves.clone(),
+            preview: Preview { diff: approval.diff.clone(), files: Vec::new() },
+            directory: approval.cwd.clone(),
+            sandbox: approval.sandbox.clone(),
+            display: approval.display.clone(),
+            moot: None,
+            exact_directory: approval.cwd_exact.clone(),
+            asked_from: approval.cwd_from.clone(),
+            audit: Box::new(AuditRecord::new(AuditKind::Verdict, AuditDecision::Ask, "")),
+            petition: false,
+            opened: Some(Opened {
+                approval_id: approval.approval_id.clone(),
+                expires_at: approval.expires_at,
+            }),
+        }
+    }
 }
 
 /// Where an ask stands.
@@ -64,22 +105,31 @@ pub enum Standing {
 
 /// Forwards an ask to a host that has people: a worker's way to be approved.
 ///
-/// It comes before the desk, but for petitions: what outlasts a call is this server's to grant.
-/// Whatever goes wrong (transport, time-out, a host that does not know
-/// the worker) is a refusal.
+/// A gate that has one asks it in place, before its desk. The server's sessions open an approval at the desk first,
+/// so that the call is seen to wait, and ask the host while it does. Petitions never go there: what outlasts a call
+/// is this server's to grant. Whatever goes wrong (transport, time-out, a host that does not know the worker) is a
+/// refusal.
 #[async_trait]
 pub trait ApprovalProxy: Send + Sync {
-    /// Waits for the host's decision.
+    /// Waits for the host's decision. Again, with the same ask: the same decision.
     async fn request(&self, ask: &Ask, scope: &Scope) -> Result<ProxyDecision, ProxyError>;
+
+    /// Takes an ask back that nobody waits for any more, as far as the host can be reached.
+    async fn withdraw(&self, _ask: &Ask, _scope: &Scope) {}
 }
 
 /// A host's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProxyDecision {
     /// It may run, this once.
-    Allow,
+    Allow {
+        /// Who says so there.
+        by: String,
+    },
     /// It may not.
     Deny {
+        /// Who says so there.
+        by: String,
         /// The reviewer's message to the model.
         message: Option<String>,
     },

@@ -144,8 +144,7 @@ pub(super) fn path(text: &str, access: Access, place: &Place) -> SubjectPath {
 /// The paths that a command names, as if no symlink existed but those that it makes itself.
 pub(super) fn paths_of(command: &CommandAnalysis, place: &Place) -> (Vec<SubjectPath>, OnDisk) {
     let paths: Vec<SubjectPath> = command.path_uses().iter().map(|used| named(used, place)).collect();
-    let operands_located = paths.is_empty() || command.paths_stay();
-    (paths, OnDisk { operands_located, ..OnDisk::on_paper() })
+    (paths, OnDisk { paths_stay: command.paths_stay(), ..OnDisk::on_paper() })
 }
 
 fn named(used: &PathUse, place: &Place) -> SubjectPath {

@@ -367,8 +367,8 @@ impl Gate {
         };
         if let (Some(proxy), None) = (&self.proxy, call.petition()) {
             return match proxy.request(ask, scope).await {
-                Ok(ProxyDecision::Allow) => Ok(Consulted::Clear { approval_id: None }),
-                Ok(ProxyDecision::Deny { message }) => Err(ToolError::Denied {
+                Ok(ProxyDecision::Allow { .. }) => Ok(Consulted::Clear { approval_id: None }),
+                Ok(ProxyDecision::Deny { message, .. }) => Err(ToolError::Denied {
                     by: DeniedBy::Reviewer,
                     code: "denied",
                     message: message.unwrap_or_else(|| "The reviewer denied this call.".to_owned()),
@@ -424,6 +424,8 @@ impl Gate {
             sandbox: self.sandbox.to_string(),
             moot: None,
             audit: Box::new(AuditRecord::new(AuditKind::Verdict, AuditDecision::Ask, "")),
+            petition: call.petition().is_some(),
+            opened: None,
         }
     }
 }

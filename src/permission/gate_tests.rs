@@ -129,6 +129,8 @@ fn waiting() -> Standing {
         decision: None,
         changed_files: Vec::new(),
         identical: Vec::new(),
+        worker: None,
+        forwarded: false,
     }))
 }
 
@@ -190,7 +192,8 @@ async fn an_allowed_call_asks_nobody_and_begins_once() {
 
 #[tokio::test]
 async fn a_denial_reaches_neither_proxy_nor_people() {
-    let (place, desk) = (place(), Answers::new(Some(allowed()), Some(Ok(ProxyDecision::Allow))));
+    let (place, desk) =
+        (place(), Answers::new(Some(allowed()), Some(Ok(ProxyDecision::Allow { by: "reviewer".into() }))));
     let gate = Gate::new(Arc::new(Says::Deny)).with_desk(desk.clone()).with_proxy(desk.clone());
     assert_eq!(denied_by(permit(&gate, &place).await), DeniedBy::Rule);
     assert_eq!((desk.asked.load(Ordering::SeqCst), desk.begun.load(Ordering::SeqCst)), (0, 0));
@@ -201,8 +204,8 @@ async fn the_proxy_comes_before_people_and_whatever_goes_wrong_there_denies() {
     let place = place();
     let people = Answers::new(Some(allowed()), None);
     for (decision, by) in [
-        (Ok(ProxyDecision::Allow), None),
-        (Ok(ProxyDecision::Deny { message: None }), Some(DeniedBy::Reviewer)),
+        (Ok(ProxyDecision::Allow { by: "reviewer".into() }), None),
+        (Ok(ProxyDecision::Deny { by: "reviewer".into(), message: None }), Some(DeniedBy::Reviewer)),
         (Err(ProxyError("it does not answer".into())), Some(DeniedBy::NoHuman)),
     ] {
         let host = Answers::new(None, Some(decision));
@@ -224,7 +227,7 @@ async fn what_outlasts_a_call_is_not_a_hosts_to_allow() {
         touches: vec![Touch::Petition(Petition::EndOfPlan { plan: "p".into() })],
         ..call()
     };
-    let host = Answers::new(None, Some(Ok(ProxyDecision::Allow)));
+    let host = Answers::new(None, Some(Ok(ProxyDecision::Allow { by: "reviewer".into() })));
     let people = Answers::new(Some(waiting()), None);
     let gate = Gate::new(Arc::new(Says::Ask)).with_proxy(host.clone());
     let outcome = gate.permit(plan(), &NothingToPreview, place.circumstances()).await;

@@ -31,7 +31,8 @@ pub(super) fn of_command(
     let mut operands = Vec::new();
     let mut on_disk = OnDisk::on_paper();
     let used = analysis.path_uses();
-    on_disk.operands_located = used.len() <= MAX_WORDS && (used.is_empty() || analysis.paths_stay());
+    on_disk.operands_located = used.len() <= MAX_WORDS;
+    on_disk.paths_stay = analysis.paths_stay();
     for operand in used.into_iter().take(MAX_WORDS) {
         // The kernel takes a long path where the way to it is not counted, so a failure proves nothing.
         let Ok(located) = scope.workspace.locate(directory, &operand.path) else {
@@ -40,7 +41,7 @@ pub(super) fn of_command(
         };
         // Bash counts the `..` of a later `cd` from how a directory was named, the kernel from where it is.
         if operand.enters && located.real != place.resolve(&operand.path) {
-            on_disk.operands_located = false;
+            on_disk.paths_stay = false;
         }
         operands.push(SubjectPath {
             requested: located.requested,

@@ -21,6 +21,7 @@ mod path_pattern;
 mod petition;
 pub mod policy;
 mod protected;
+mod proxy;
 mod revision;
 pub mod rule;
 mod rule_list;
@@ -37,10 +38,11 @@ pub use checker::{
     ReadOnlyInside,
 };
 pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
-pub use desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, ProxyError, Standing, Start};
+pub use desk::{ApprovalDesk, ApprovalProxy, Ask, Opened, ProxyDecision, ProxyError, Standing, Start};
 pub use explain::{Paper, PaperCall};
 pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
 pub(crate) use path_pattern::escape as escape_path;
 pub use petition::Petition;
+pub use proxy::{HostProxy, HostSecret};
 pub use revision::{ConfigStatus, InForce, Problem, Revision};
 pub use scope::{Admission, Artifact, Scope, TodoList, WorkingDirectory};

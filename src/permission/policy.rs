@@ -317,6 +317,9 @@ impl Policy {
             found.get_or_insert(reason);
         }
         for path in subject.paths.iter().filter(|path| path.of == PathOf::Redirection) {
+            if !subject.on_disk.paths_stay {
+                return None;
+            }
             let tool = if path.access == Access::Edit { "Edit" } else { "Read" };
             match self.allow.allows_path(tool, path, &subject.place) {
                 Some(rule) => {
@@ -362,6 +365,7 @@ impl Policy {
             let mut leaves = script.leaves().iter().enumerate().filter(|(_, leaf)| !leaf.carried);
             leaves.all(|(number, leaf)| self.is_harmless(number, leaf, subject, mode))
                 && subject.on_disk.operands_located
+                && (subject.on_disk.paths_stay || subject.paths.is_empty())
                 && subject.paths.iter().all(|path| is_usual_path(path, mode))
         })
     }
@@ -369,12 +373,9 @@ impl Policy {
     /// A known command that changes nothing but what the mode lets be changed, in the workspace.
     fn is_harmless(&self, number: usize, leaf: &Leaf, subject: &Subject<'_>, mode: PermissionMode) -> bool {
         leaf.known().is_some_and(|known| {
+            let mut paths = subject.paths.iter().filter(|path| path.of == PathOf::Leaf(number));
             subject.on_disk.operands_located
-                && subject
-                    .paths
-                    .iter()
-                    .filter(|path| path.of == PathOf::Leaf(number))
-                    .all(|path| is_usual_path(path, mode))
+                && paths.all(|path| subject.on_disk.paths_stay && is_usual_path(path, mode))
                 && !(known.recursive && self.deny.guards_reads())
         })
     }

@@ -31,6 +31,8 @@ pub struct Subject<'a> {
 pub struct OnDisk {
     /// Every path operand of a known command is among the subject's paths.
     pub operands_located: bool,
+    /// What a path of the command means stays as it is while the command runs.
+    pub paths_stay: bool,
     /// It is known where every word leads that may be a path.
     pub words_located: bool,
     /// Where words lead that name a directory, or something else than their spelling says.
@@ -42,7 +44,7 @@ pub struct OnDisk {
 impl OnDisk {
     /// For a command on paper, as if no symlink existed.
     pub fn on_paper() -> Self {
-        Self { operands_located: true, words_located: true, ..Self::default() }
+        Self { operands_located: true, paths_stay: true, words_located: true, ..Self::default() }
     }
 }
 

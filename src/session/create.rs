@@ -12,7 +12,7 @@ use super::error::SessionError;
 use super::live::LiveSession;
 use super::principal::Principal;
 use super::service::Sessions;
-use crate::config::{Config, PermissionsConfig};
+use crate::config::Config;
 use crate::domain::arguments::unambiguous_texts;
 use crate::domain::digest::Digest;
 use crate::domain::identity::check_session_id;
@@ -167,7 +167,7 @@ impl Sessions {
         }
         check_session_tools(&request.tools, &*self.0.parts.executor)
             .map_err(|error| SessionError::invalid(format!("/tools/{}", error.index), error.message))?;
-        check_flags(&config.permissions, principal, &request.runtime)
+        check_flags(config, principal, &request.runtime)
     }
 
     async fn check_quota(&self, config: &Config, principal: &Principal) -> Result<(), SessionError> {
@@ -260,7 +260,7 @@ impl Sessions {
 
     /// The flags in force, read anew; what changed is told.
     pub(super) async fn flags(&self, live: &LiveSession, revision: &Revision) -> RuntimeFlags {
-        let reading = live.runtime.read(revision.config.permissions.max_mode);
+        let reading = live.runtime.read(revision.config.max_mode());
         if reading.news {
             let told = self.store().set_runtime(live.id(), reading.flags.clone(), reading.problem).await;
             if let Err(error) = told {
@@ -288,7 +288,7 @@ impl Sessions {
     ) -> Result<RuntimeFlags, SessionError> {
         let live = self.active(principal, session_id).await?;
         let revision = self.revision();
-        check_flags(&revision.config.permissions, principal, patch)?;
+        check_flags(&revision.config, principal, patch)?;
         let patched = |flags: &mut RuntimeFlags| {
             patch.apply(flags);
             true
@@ -308,28 +308,29 @@ pub(super) fn write_flags(
     revision: &Revision,
     change: impl FnOnce(&mut RuntimeFlags) -> bool,
 ) -> Result<Option<RuntimeFlags>, SessionError> {
-    let changed = live.runtime.change(revision.config.permissions.max_mode, change);
+    let changed = live.runtime.change(revision.config.max_mode(), change);
     changed.map_err(|error| SessionError::Internal(format!("runtime.json: {error}")))
 }
 
 /// An agent may set only what narrows, and nobody more than the config admits.
-fn check_flags(
-    permissions: &PermissionsConfig,
-    principal: &Principal,
-    patch: &RuntimePatch,
-) -> Result<(), SessionError> {
+fn check_flags(config: &Config, principal: &Principal, patch: &RuntimePatch) -> Result<(), SessionError> {
     let widens = patch.bypass_permissions == Some(true)
-        || patch.permission_mode.is_some_and(|mode| !mode.is_within(permissions.mode));
+        || patch.permission_mode.is_some_and(|mode| !mode.is_within(config.permissions.mode));
     if widens && !principal.is_operator() {
         return Err(SessionError::forbidden(
             "operator_required",
             "this widens what may run beyond permissions.mode: only an operator sets it",
         ));
     }
-    let bound = permissions.max_mode;
+    let bound = config.max_mode();
     let mode_fits = patch.permission_mode.is_none_or(|mode| bound.admits(mode));
     if !mode_fits || (patch.bypass_permissions == Some(true) && !bound.admits_bypass()) {
-        return Err(SessionError::forbidden("exceeds_max_mode", "this is wider than permissions.max_mode"));
+        let why = if config.host_decides() {
+            "the host of this server decides: no mode here is wider than permissions.mode"
+        } else {
+            "this is wider than permissions.max_mode"
+        };
+        return Err(SessionError::forbidden("exceeds_max_mode", why));
     }
     Ok(())
 }

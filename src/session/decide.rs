@@ -28,11 +28,28 @@ impl Sessions {
         &self,
         principal: &Principal,
         approval_id: &str,
-        mut request: DecisionRequest,
+        request: DecisionRequest,
     ) -> Result<Approval, SessionError> {
         if !principal.is_operator() {
             return Err(SessionError::forbidden("operator_required", "only an operator decides approvals"));
         }
+        let approval = self.approval(approval_id).await?;
+        let pending = approval.status == ApprovalStatus::Pending && approval.worker.is_none();
+        if pending && request.decision == Choice::Allow && !self.allows_here() {
+            let text =
+                "only the host that this server forwards its approvals to allows; here they can be denied";
+            return Err(SessionError::forbidden("host_decides", text));
+        }
+        self.decide_as(principal, approval_id, request).await
+    }
+
+    /// The same for a reviewer of this server, or of the host that it forwards to.
+    pub(super) async fn decide_as(
+        &self,
+        principal: &Principal,
+        approval_id: &str,
+        mut request: DecisionRequest,
+    ) -> Result<Approval, SessionError> {
         if request.message.as_ref().is_some_and(|message| message.len() > MESSAGE_BYTES_MAX) {
             let text = format!("a message has at most {MESSAGE_BYTES_MAX} bytes");
             return Err(SessionError::invalid("/message", text));
@@ -42,6 +59,12 @@ impl Sessions {
             return repeated(approval, &request);
         }
         settle_offer(&approval, &mut request)?;
+        if approval.worker.is_some() {
+            return match self.decide_worker_ask(principal, &approval, request.clone()).await {
+                Err(StoreError::ApprovalMoved(current)) => repeated(*current, &request),
+                decided => Ok(decided?),
+            };
+        }
         let live = self.active(principal, &approval.session_id).await?;
         let live_call = live.open_call(&approval.call);
         let digest = match (request.decision, &live_call) {
@@ -207,6 +230,12 @@ fn settle_offer(approval: &Approval, request: &mut DecisionRequest) -> Result<()
             return refuse("/decision", "a denial takes no scope, pattern or arguments");
         }
         return Ok(());
+    }
+    if request.arguments.is_some() && approval.worker.is_some() {
+        return refuse(
+            "/arguments",
+            "a worker's call is judged where it runs: deny it, and say what to do instead",
+        );
     }
     if request.arguments.is_some() && request.scope != GrantScope::Once {
         return refuse("/scope", "edited arguments are allowed once only");

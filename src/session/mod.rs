@@ -10,6 +10,7 @@ mod end;
 mod error;
 mod explain;
 mod finish;
+mod forward;
 mod live;
 mod petition;
 mod principal;
@@ -20,6 +21,7 @@ mod run;
 mod runtime;
 mod service;
 mod todos;
+mod worker_asks;
 
 pub use batch::{BATCH_MAX, Batch, KnownPauses};
 pub use create::{NewSession, RuntimePatch};

@@ -22,6 +22,7 @@ impl Sessions {
                 tracing::error!(session_id = %id, %error, "an open call could not be taken up");
             }
         }
+        self.0.tasks.spawn(self.clone().expire_worker_asks());
         Ok(())
     }
 

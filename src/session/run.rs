@@ -161,20 +161,27 @@ impl Sessions {
 
     /// Waits for the decision; whether the call goes on.
     async fn decided(&self, run: &mut Run, approval: &Approval) -> bool {
-        let remaining = approval.expires_at.as_millisecond() - self.0.parts.clock.now().as_millisecond();
-        let remaining = Duration::from_millis(u64::try_from(remaining).unwrap_or(0));
+        if let Some(host) = self.host_for(run) {
+            return self.decided_by_host(run, approval, host).await;
+        }
         tokio::select! {
             biased;
             () = run.live_call.cancel.cancelled() => return false,
             () = self.0.stopping.cancelled() => return false,
             () = run.live_call.wake.notified() => {}
-            () = tokio::time::sleep(remaining) => return self.expire(run, approval).await,
+            () = tokio::time::sleep(self.left_of(approval)) => return self.expire(run, approval).await,
         }
         self.reload(run).await
     }
 
+    /// How long an approval may wait yet.
+    pub(super) fn left_of(&self, approval: &Approval) -> Duration {
+        let left = approval.expires_at.as_millisecond() - self.now().as_millisecond();
+        Duration::from_millis(u64::try_from(left).unwrap_or(0))
+    }
+
     /// Takes what a person edited; whether the call still waits to be run.
-    async fn reload(&self, run: &mut Run) -> bool {
+    pub(super) async fn reload(&self, run: &mut Run) -> bool {
         let Some(stored) = self.stored(run).await else { return false };
         if stored.status.has_ended() {
             close(&run.live, &run.live_call, stored);
@@ -196,7 +203,7 @@ impl Sessions {
     }
 
     /// Nobody decided in time; whether the call goes on, since someone did in the last moment.
-    async fn expire(&self, run: &mut Run, approval: &Approval) -> bool {
+    pub(super) async fn expire(&self, run: &mut Run, approval: &Approval) -> bool {
         let message = "Nobody decided on this call in time.".to_owned();
         let denied = ToolError::Denied { by: DeniedBy::Expired, code: "expired", message };
         let now = self.0.parts.clock.now();

@@ -13,6 +13,7 @@ use super::error::SessionError;
 use super::live::{LiveCall, LiveSession, Waiting};
 use super::principal::Principal;
 use super::runtime::RuntimeFile;
+use super::worker_asks::AskBoard;
 use crate::config::Capacity;
 use crate::domain::approval::Approval;
 use crate::domain::audit::AuditEntry;
@@ -23,7 +24,7 @@ use crate::domain::identity::{CallKey, Ids};
 use crate::domain::schema::ToolSchema;
 use crate::domain::session::Session;
 use crate::executor::{ClientTool, GatedExecutor, OverlayToolExecutor, ToolRegistry};
-use crate::permission::{InForce, Revision, StoreDesk};
+use crate::permission::{ApprovalProxy, InForce, Revision, StoreDesk};
 use crate::process::Launcher;
 use crate::store::{ApprovalFilter, AuditFilter, Page, PageRequest, SessionRecord, Store};
 use crate::telemetry::metrics::{Places, SessionLoad};
@@ -48,6 +49,8 @@ pub struct Parts {
     pub executor: Arc<dyn GatedExecutor>,
     /// The desk that the chain's gate asks at.
     pub desk: StoreDesk,
+    /// The host that decides what waits at the desk, where the config names one.
+    pub host: Option<Arc<dyn ApprovalProxy>>,
     /// Starts programs.
     pub launcher: Option<Launcher>,
     /// The folder of the sessions' own folders.
@@ -63,6 +66,8 @@ pub struct Sessions(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) parts: Parts,
     pub(super) locks: FileLocks,
+    /// The asks of workers that wait here.
+    pub(super) asks: AskBoard,
     pub(super) tasks: TaskTracker,
     /// Cancelled when nothing new is to be accepted.
     pub(super) draining: CancellationToken,
@@ -79,6 +84,7 @@ impl Sessions {
         Self(Arc::new(Inner {
             parts,
             locks: FileLocks::new(),
+            asks: AskBoard::default(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
@@ -174,7 +180,7 @@ impl Sessions {
         } else if record.is_active() {
             let path = self.0.parts.folder.join(session_id).join("runtime.json");
             let file = RuntimeFile::new(path, record.session.runtime.clone());
-            record.session.runtime = file.read(self.revision().config.permissions.max_mode).flags;
+            record.session.runtime = file.read(self.revision().config.max_mode()).flags;
         }
         Ok(record.session)
     }

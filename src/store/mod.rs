@@ -5,6 +5,7 @@
 //! same promises: nothing here hands out a transaction.
 
 pub mod sqlite;
+mod worker_asks;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -22,6 +23,7 @@ use crate::domain::outcome::Question;
 use crate::domain::result::ToolResult;
 use crate::domain::session::{RuntimeFlags, Session, SessionStatus, SessionTool};
 use crate::telemetry::metrics::StoreLoad;
+pub use worker_asks::{Asked, NewWorkerAsk, WorkerAsks};
 
 /// Why a step did not happen. Nothing of a failed step is kept.
 #[derive(Debug, thiserror::Error)]
@@ -403,7 +405,9 @@ pub trait AuditStore: Send + Sync {
 }
 
 /// All of it.
-pub trait Store: EventLog + CallStore + ApprovalStore + SessionStore + GrantStore + AuditStore {
+pub trait Store:
+    EventLog + CallStore + ApprovalStore + WorkerAsks + SessionStore + GrantStore + AuditStore
+{
     /// Whether the store takes writes: for readiness.
     fn is_healthy(&self) -> bool;
     /// How full it is now. Touches the disk, for a moment.

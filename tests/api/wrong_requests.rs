@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::approvals::forwarded::{TOKEN, host_with};
 use crate::support::contract::operations;
 use crate::support::raw::exchange;
 use crate::support::server::SECOND_AGENT;
@@ -16,6 +17,7 @@ enum Role {
     Nobody,
     Agent,
     Operator,
+    Worker,
 }
 
 /// What a route takes in its query, each with values that are wrong.
@@ -72,11 +74,12 @@ const TURNS: Query =
 const TURN_BODY: &str =
     r#"{"tool_calls":[{"id":"new","function":{"name":"Glob","arguments":"{\"pattern\":\"*\"}"}}]}"#;
 const CALL_BODY: &str = r#"{"id":"new","function":{"name":"Glob","arguments":"{\"pattern\":\"*\"}"}}"#;
+const ASK_BODY: &str = r#"{"worker":"w","session_id":"s","call_id":"c","tool_name":"Bash","arguments":{},"digest":"0000000000000000000000000000000000000000000000000000000000000000","reason":{"text":"r"},"cwd":"/","sandbox":"none","display":"d","expires_in_s":60}"#;
 const BATCH_BODY: &str =
     r#"{"calls":[{"id":"new","function":{"name":"Glob","arguments":"{\"pattern\":\"*\"}"}}]}"#;
 
 fn routes() -> Vec<Route> {
-    use Role::{Agent, Nobody, Operator};
+    use Role::{Agent, Nobody, Operator, Worker};
     let get = |path, role, query| Route { method: Method::GET, path, role, query, body: None };
     let delete = |path, role| Route { method: Method::DELETE, path, role, query: &[], body: None };
     let post = |path, role, query, body, fields| Route {
@@ -123,6 +126,15 @@ fn routes() -> Vec<Route> {
         get("/v1/approvals", Operator, APPROVALS),
         get("/v1/approvals/{aid}", Operator, &[]),
         post("/v1/approvals/{aid}/decision", Operator, &[], r#"{"decision":"deny"}"#, Fields::Known),
+        Route {
+            method: Method::PUT,
+            path: "/v1/worker/approvals/{ask}",
+            role: Worker,
+            query: &[],
+            body: Some((ASK_BODY, Fields::Known)),
+        },
+        get("/v1/worker/approvals/{ask}", Worker, &[("wait_ms", &["300001", "-1", "x", "1.5"])]),
+        delete("/v1/worker/approvals/{ask}", Worker),
         get("/v1/grants", Operator, LIST),
         delete("/v1/grants/{gid}", Operator),
         post("/v1/permissions/explain", Agent, &[], r#"{"call":"Bash(ls)"}"#, Fields::Known),
@@ -147,8 +159,10 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        let server = TestServer::start();
+        let server = host_with(&json!({}));
         let session = server.session().await;
+        let asked: Value = serde_json::from_str(ASK_BODY).unwrap();
+        server.with_token(TOKEN).put("/v1/worker/approvals/ask", &asked).await.expect(201);
         let approval = session.asks("c", "Bash", json!({"command": "touch x"})).await;
         let foreign = TestSession::create(&server.with_token(SECOND_AGENT), &json!({})).await;
         Self { server, session, foreign, approval }
@@ -157,7 +171,7 @@ impl Bench {
     /// A path in which everything exists, but for grants.
     fn path(&self, route: &Route) -> String {
         let path = route.path.replace("{sid}", &self.session.id).replace("{cid}", "c");
-        path.replace("{aid}", &self.approval).replace("{gid}", "grt_none")
+        path.replace("{aid}", &self.approval).replace("{gid}", "grt_none").replace("{ask}", "ask")
     }
 
     /// A client that may call the route.
@@ -166,6 +180,7 @@ impl Bench {
             Role::Nobody => self.server.anonymous(),
             Role::Agent => self.server.agent(),
             Role::Operator => self.server.operator(),
+            Role::Worker => self.server.with_token(TOKEN),
         }
     }
 
@@ -202,12 +217,21 @@ async fn no_token_and_a_wrong_token() {
 #[tokio::test]
 async fn a_role_that_is_not_enough() {
     let bench = Bench::new().await;
-    for route in routes().iter().filter(|route| route.role == Role::Operator) {
-        for client in [bench.server.agent(), bench.server.with_token(&bench.session.token)] {
-            let answer = bench.send(&client, route, &bench.path(route)).await;
-            answer.problem(403, "operator_required");
+    let (agent, session) = (bench.server.agent(), bench.server.with_token(&bench.session.token));
+    let (operator, worker) = (bench.server.operator(), bench.server.with_token(TOKEN));
+    for route in &routes() {
+        let (clients, code) = match route.role {
+            Role::Nobody => continue,
+            Role::Agent => (vec![&worker], "agent_required"),
+            Role::Operator => (vec![&agent, &session, &worker], "operator_required"),
+            Role::Worker => (vec![&agent, &session, &operator], "worker_required"),
+        };
+        for client in clients {
+            bench.send(client, route, &bench.path(route)).await.problem(403, code);
         }
     }
+    let ask = worker.get("/v1/worker/approvals/ask").await.expect(200);
+    assert_eq!(ask["status"], "pending");
     assert_eq!(bench.server.operator().approval(&bench.approval).await["status"], "pending");
 }
 
@@ -272,7 +296,11 @@ async fn a_body_that_is_wrong() {
             route.method,
             bench.path(route),
             bench.server.address,
-            bench.server.token(if route.role == Role::Operator { "operator" } else { "agent" }),
+            match route.role {
+                Role::Operator => bench.server.token("operator"),
+                Role::Worker => TOKEN.to_owned(),
+                Role::Agent | Role::Nobody => bench.server.token("agent"),
+            },
             32 * 1024 * 1024 + 1
         );
         let answer = exchange(bench.server.address, head.as_bytes()).await;
@@ -333,11 +361,15 @@ async fn an_id_that_nobody_has() {
     let bench = Bench::new().await;
     for route in &routes() {
         let client = bench.client(route);
-        for id in ["{sid}", "{cid}", "{aid}", "{gid}"] {
+        for id in ["{sid}", "{cid}", "{aid}", "{gid}", "{ask}"] {
             if !route.path.contains(id) {
                 continue;
             }
             for unknown in ["none", "..%2f..", "%00", "a%20b", "%ff", &"x".repeat(300)] {
+                // An ask's id is of the worker's making: it may be a new one.
+                if route.method == Method::PUT && unknown == "none" {
+                    continue;
+                }
                 let path = bench.path(&Route {
                     path: Box::leak(route.path.replace(id, unknown).into_boxed_str()),
                     method: route.method.clone(),
@@ -426,8 +458,7 @@ fn every_route_that_is_described_is_tried_here() {
         .map(|operation| {
             let role = match operation.described["security"][0]["bearer"][0].as_str() {
                 None => "nobody",
-                Some("agent") => "agent",
-                Some(_) => "operator",
+                Some(role) => role,
             };
             format!("{} {} {role}", operation.method, operation.path)
         })
@@ -439,6 +470,7 @@ fn every_route_that_is_described_is_tried_here() {
                 Role::Nobody => "nobody",
                 Role::Agent => "agent",
                 Role::Operator => "operator",
+                Role::Worker => "worker",
             };
             format!("{} {} {role}", route.method, route.path)
         })

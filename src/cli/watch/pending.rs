@@ -77,6 +77,10 @@ fn rows(approval: &Approval) -> Vec<Row> {
             Row { kind, name, text }
         });
     };
+    if let Some(worker) = &approval.worker {
+        let text = format!("{worker}, session {}; all below is its word", approval.session_id);
+        add(RowKind::Fact, "worker", &text);
+    }
     add(RowKind::Content, "tool", &approval.tool_name);
     let whole = approval.diff.is_none();
     if whole {
@@ -175,5 +179,13 @@ mod tests {
         let shown =
             texts(&pending(|value| value["arguments"] = serde_json::json!({"replace_all_of_it": true})));
         assert!(shown.contains(&"|replace_all_of_it: true".to_owned()), "{shown:#?}");
+    }
+
+    #[test]
+    fn a_worker_is_named_before_what_it_says() {
+        let shown = texts(&pending(|value| {
+            value["worker"] = serde_json::json!({"token": "ci", "name": "build\u{202e}1"});
+        }));
+        assert_eq!(shown[0], "worker|ci (calls itself build\\u{202e}1), session s1; all below is its word");
     }
 }

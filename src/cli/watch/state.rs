@@ -263,8 +263,11 @@ impl State {
             AgentEvent::ToolApprovalRequested { approval, .. } => self.wait_for((**approval).clone()),
             AgentEvent::ToolApprovalResolved { approval_id, .. } => self.resolve(approval_id),
             AgentEvent::SessionEnded {} => {
-                let of_it =
-                    |pending: &&Pending| Some(&pending.approval.session_id) == logged.session_id.as_ref();
+                // A worker's session is none of this server's, whatever it is called.
+                let of_it = |pending: &&Pending| {
+                    pending.approval.worker.is_none()
+                        && Some(&pending.approval.session_id) == logged.session_id.as_ref()
+                };
                 let over: Vec<_> =
                     self.pending.iter().filter(of_it).map(|p| p.approval.approval_id.clone()).collect();
                 for id in &over {
@@ -306,10 +309,13 @@ impl State {
             self.more_waiting = true;
             return;
         }
-        let (session, key) = (approval.session_id.clone(), approval.call.clone());
-        let card = self.card(&session, &key, approval.created_at);
-        card.describe(&approval.tool_name, &approval.arguments);
-        card.stand = Stand::Approval;
+        // What becomes of a worker's call is not told here.
+        if approval.worker.is_none() {
+            let (session, key) = (approval.session_id.clone(), approval.call.clone());
+            let card = self.card(&session, &key, approval.created_at);
+            card.describe(&approval.tool_name, &approval.arguments);
+            card.stand = Stand::Approval;
+        }
         self.pending.push(Pending::new(approval));
         if self.shown.is_none() {
             self.show(0);

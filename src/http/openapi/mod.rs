@@ -51,8 +51,9 @@ fn document() -> Value {
     components["securitySchemes"][BEARER] = json!({
         "type": "http",
         "scheme": "bearer",
-        "description": "A token of role `agent` or `operator`, or a session's own `session_token`. An \
-            operator may do all that an agent may. Each operation names the least role that may call it.",
+        "description": "A token of role `agent`, `operator` or `worker`, or a session's own `session_token`. An \
+            operator may do all that an agent may; a worker only forwards asks, and nobody else does. Each \
+            operation names the least role that may call it.",
     });
     components["headers"] = operations::headers();
     components["schemas"]["EventType"] = json!(EventType::schema());
@@ -77,6 +78,7 @@ const TAGS: &[(&str, &str)] = &[
     ("turns", "What a model said in its API's form, answered with what to append."),
     ("events", "What happens, in order, as a stream or in pages."),
     ("approvals", "What waits for a person, and the decision."),
+    ("workers", "What servers in workers' containers forward to this one."),
     ("grants", "What people allowed for a session or always."),
     ("permissions", "What may run, and why."),
     ("audit", "What the gate said of each call, and what people decided."),

@@ -126,7 +126,11 @@ fn codes(path: &str, operation: &Value) -> Vec<&'static Code> {
     }
     if let Some(role) = role(operation) {
         names.extend(AUTHENTICATED);
-        names.extend((role == "operator").then_some("operator_required"));
+        names.extend(match role {
+            "operator" => Some("operator_required"),
+            "worker" => Some("worker_required"),
+            _ => Some("agent_required"),
+        });
     }
     if path.contains('{') {
         names.extend(PATH);

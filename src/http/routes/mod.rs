@@ -9,3 +9,4 @@ pub(super) mod permissions;
 pub(super) mod server;
 pub(super) mod sessions;
 pub(super) mod turns;
+pub(super) mod worker;

@@ -9,10 +9,11 @@ use super::calls::{known_call, log_beside_steps};
 use super::codec::{
     Item, after, fill, from_json, from_json_opt, from_name, sql_failed, to_json, to_json_opt,
 };
-use super::events::PreparedEvent;
+use super::events::{PreparedEvent, log_of_no_session};
 use super::folding::Folding;
 use super::grants::PreparedGrant;
 use super::tx::Tx;
+use super::worker_asks;
 use crate::domain::approval::{Approval, ApprovalStatus, Choice, Decision, PENDING_MAX};
 use crate::domain::event::AgentEvent;
 use crate::domain::grant::Grant;
@@ -164,7 +165,7 @@ macro_rules! approval_columns {
     };
 }
 
-fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
+pub(super) fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
     let mut approval: Approval = from_json(1, row.get_ref(1)?.as_str()?)?;
     approval.status = from_name(2, row.get_ref(2)?.as_str()?)?;
     approval.decision = from_json_opt(3, row.get_ref(3)?.as_str_or_null()?)?;
@@ -185,7 +186,7 @@ pub(super) const WAITING_OF_SESSION: &str = concat!(
     "INDEXED BY approvals_pending WHERE a.session = ?1 AND a.status = 'pending' ORDER BY a.id"
 );
 
-fn by_id(db: &Connection, approval_id: &str) -> Result<Option<Found>, StoreError> {
+pub(super) fn by_id(db: &Connection, approval_id: &str) -> Result<Option<Found>, StoreError> {
     db.prepare_cached(concat!(approval_columns!(), "WHERE a.approval_id = ?1"))
         .and_then(|mut statement| statement.query_row([approval_id], found).optional())
         .map_err(sql_failed)
@@ -309,7 +310,7 @@ fn decide(tx: &mut Tx<'_>, made: Made) -> Result<Approval, StoreError> {
     if approval.status != ApprovalStatus::Pending {
         return Err(StoreError::ApprovalMoved(Box::new(approval)));
     }
-    let mut head = tx.active(&approval.session_id)?;
+    let head = approval.worker.is_none().then(|| tx.active(&approval.session_id)).transpose()?;
     approval.status = match made.decision.request.decision {
         Choice::Allow => ApprovalStatus::Allowed,
         Choice::Deny => ApprovalStatus::Denied,
@@ -318,16 +319,21 @@ fn decide(tx: &mut Tx<'_>, made: Made) -> Result<Approval, StoreError> {
         "UPDATE approvals SET status = ?2, decision = ?3 WHERE approval_id = ?1",
         (&made.approval_id, approval.status.as_str(), &made.text),
     )?;
-    if let Some(grant) = &made.grant {
-        grant.insert(tx, head.id)?;
+    if let Some(mut head) = head {
+        if let Some(grant) = &made.grant {
+            grant.insert(tx, head.id)?;
+        }
+        if let Some(edited) = &made.edited {
+            call_rows::edit(tx, found.call, edited)?;
+            // Read again when it is next needed.
+            known_call(tx, &mut head, &approval.call.storage_key())?;
+        }
+        log_beside_steps(tx, &mut head, made.event)?;
+        tx.done(head)?;
+    } else {
+        worker_asks::no_longer_open(tx, &made.approval_id)?;
+        log_of_no_session(tx, made.event)?;
     }
-    if let Some(edited) = &made.edited {
-        call_rows::edit(tx, found.call, edited)?;
-        // Read again when it is next needed.
-        known_call(tx, &mut head, &approval.call.storage_key())?;
-    }
-    log_beside_steps(tx, &mut head, made.event)?;
-    tx.done(head)?;
     approval.decision = Some(made.decision);
     Ok(approval)
 }

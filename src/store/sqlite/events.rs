@@ -196,13 +196,36 @@ fn append_global(tx: &mut Tx<'_>, events: Vec<PreparedEvent>) -> Result<u64, Sto
     for event in events {
         last = tx.log_global(event)?;
     }
-    // A change of the config that is so old is no gap for those who follow the log.
-    tx.write(
-        "DELETE FROM events WHERE session = 0 AND seq <=
-            (SELECT seq FROM events WHERE session = 0 ORDER BY seq DESC LIMIT 1 OFFSET ?1)",
-        [int(GLOBAL_KEPT)],
-    )?;
+    trim_global(tx)?;
     Ok(last)
+}
+
+/// Writes one event of no session.
+pub(super) fn log_of_no_session(tx: &mut Tx<'_>, event: PreparedEvent) -> Result<(), StoreError> {
+    tx.log_global(event)?;
+    trim_global(tx)
+}
+
+/// Drops what is older than is kept. A change of the config that is so old is no gap for those who follow the
+/// log; what became of a worker's ask is one.
+fn trim_global(tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    let last_dropped = tx.read(
+        "SELECT seq FROM events WHERE session = 0 ORDER BY seq DESC LIMIT 1 OFFSET ?1",
+        [int(GLOBAL_KEPT)],
+        |row| row.get::<_, i64>(0),
+    )?;
+    let Some(last_dropped) = last_dropped else { return Ok(()) };
+    let gap = tx.read(
+        "SELECT max(position) FROM events WHERE session = 0 AND seq <= ?1 AND kind LIKE 'tool\\_%' ESCAPE '\\'",
+        [last_dropped],
+        |row| row.get::<_, Option<i64>>(0),
+    )?;
+    tx.write("DELETE FROM events WHERE session = 0 AND seq <= ?1", [last_dropped])?;
+    if let Some(position) = gap.flatten() {
+        tx.write("UPDATE log_state SET dropped_to = max(dropped_to, ?1)", [position])?;
+        tx.dropped_to(count(position));
+    }
+    Ok(())
 }
 
 fn append_to_session(

@@ -222,6 +222,8 @@ pub(super) fn approval(approval_id: &str, call: &str) -> Box<Approval> {
         decision: None,
         changed_files: Vec::new(),
         identical: Vec::new(),
+        worker: None,
+        forwarded: false,
     })
 }
 

@@ -18,6 +18,7 @@ mod pool;
 mod schema;
 mod sessions;
 mod tx;
+mod worker_asks;
 mod writer;
 
 #[cfg(test)]

@@ -25,7 +25,8 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The steps from an empty file to the present version; `user_version` counts those that were
 /// taken. A step is never changed once it was released.
-const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// Makes the folder if need be, closes it to others, and locks it for this process.
 pub(super) fn lock_folder(dir: &Path) -> Result<File, StoreError> {

@@ -155,9 +155,13 @@ impl<'a> Tx<'a> {
 
     /// Appends an event of no session; its number is its position.
     pub(super) fn log_global(&mut self, event: PreparedEvent) -> Result<u64, StoreError> {
+        let ended = event.resolved.clone();
         let logged = event.place(self.heads.end(), None, self.now);
         let position = logged.position;
         self.insert(0, None, logged)?;
+        if let Some((approval_id, resolution)) = ended {
+            audit::resolved(self, 0, &approval_id, resolution)?;
+        }
         Ok(position)
     }
 

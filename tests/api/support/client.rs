@@ -43,6 +43,10 @@ impl Client {
         Answer::of(self.request(Method::POST, path).json(body).timeout(FAILSAFE)).await
     }
 
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Answer {
+        Answer::of(self.request(Method::PUT, path).json(body).timeout(FAILSAFE)).await
+    }
+
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
         Answer::of(self.request(Method::PATCH, path).json(body).timeout(FAILSAFE)).await
     }

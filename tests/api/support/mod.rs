@@ -4,6 +4,7 @@ pub(crate) mod client;
 pub(crate) mod contract;
 pub(crate) mod exposition;
 pub(crate) mod raw;
+pub(crate) mod relay;
 pub(crate) mod server;
 pub(crate) mod session;
 pub(crate) mod sse;

@@ -98,6 +98,18 @@ impl TestServer {
         (self.child, self.address) = spawn(self.folder.path(), &self.file, &[], log);
     }
 
+    /// Kills the server without a warning.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts it again on the same data and config, at another address.
+    pub(crate) fn start_again(&mut self) {
+        let log = log_file(self.folder.path());
+        (self.child, self.address) = spawn(self.folder.path(), &self.file, &[], log);
+    }
+
     /// Ends the server as its supervisor would, and waits for its end.
     pub(crate) fn terminate(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);

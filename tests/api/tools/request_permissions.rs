@@ -148,7 +148,7 @@ async fn what_cannot_be_granted_is_named_and_nobody_is_asked() {
         ("*", "every tool"),
         ("Bash", "everything"),
         ("Bash(touch *)", "more than one command"),
-        ("Bash(python3 -c 'print(1)')", "more than its words"),
+        ("Bash(python3 -c 'print(1)')", "each time"),
         ("Bash(sh ./run.sh)", "more than its words"),
         ("Edit(**)", "more than one file"),
         ("Edit(new.txt)", "begin with `./`"),

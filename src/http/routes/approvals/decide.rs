@@ -33,7 +33,7 @@ use crate::session::Sessions;
     )),
     responses((status = OK, description = "The approval with its decision", body = Approval)),
     security(("bearer" = ["operator"])),
-    extensions(("x-problems" = json!(["session_ended", "workspace_unavailable", "shutting_down", "already_decided", "superseded", "not_waiting", "not_offered", "invalid_arguments", "denied", "cannot_run"]))),
+    extensions(("x-problems" = json!(["host_decides", "session_ended", "workspace_unavailable", "shutting_down", "already_decided", "superseded", "not_waiting", "not_offered", "invalid_arguments", "denied", "cannot_run"]))),
 )]
 pub(in crate::http) async fn decide(
     State(sessions): State<Sessions>,

@@ -17,7 +17,8 @@ use crate::http::state::ApiState;
 /// without either it begins at the beginning. Each later event comes exactly once. Where events were dropped,
 /// `resync_required` says from where it goes on. With `Accept: application/json` the answer is a page, waited
 /// for by `wait_ms` where there is nothing yet.
-/// `id` and `after` are a cursor of this log, not sequence numbers of a session. Config events come only here.
+/// `id` and `after` are a cursor of this log, not sequence numbers of a session. Config events, and those of
+/// approvals that workers forward, come only here.
 #[utoipa::path(
     get,
     path = "/v1/events",
