@@ -39,6 +39,9 @@ pub(super) fn of_command(
             on_disk.operands_located = false;
             continue;
         };
+        if operand.file_only && located.kind == Some(FileKind::Directory) {
+            on_disk.operands_located = false;
+        }
         // Bash counts the `..` of a later `cd` from how a directory was named, the kernel from where it is.
         if operand.enters && located.real != place.resolve(&operand.path) {
             on_disk.paths_stay = false;

@@ -2,6 +2,11 @@
 
 pub(crate) mod carriers;
 pub(crate) mod descent;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "whoever opens the repository's settings is what asks")
+)]
+pub(crate) mod git;
 pub(crate) mod kind;
 mod programs;
 pub mod read_only;

@@ -48,6 +48,8 @@ pub struct PathUse {
     pub access: Access,
     /// The shell goes there for what follows.
     pub(crate) enters: bool,
+    /// What is done there is harmless for a file only, not for a directory.
+    pub(crate) file_only: bool,
     /// What in the text names it.
     pub(crate) of: PathOf,
 }
@@ -149,6 +151,7 @@ impl CommandAnalysis {
                     path: directory.join(&operand.path),
                     access: operand.access,
                     enters: leaf.moves(),
+                    file_only: leaf.known.as_ref().is_some_and(|known| known.files_only),
                     of: PathOf::Leaf(index),
                 }));
             }
@@ -158,6 +161,7 @@ impl CommandAnalysis {
                 path: directory.join(&file.path),
                 access: file.access,
                 enters: false,
+                file_only: false,
                 of: PathOf::Redirection,
             }));
         }

@@ -29,6 +29,25 @@ async fn a_path_that_cannot_be_located_is_not_read_unasked() {
 }
 
 #[tokio::test]
+async fn directories_are_not_compared_unasked() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for name in ["a", "b"] {
+        std::fs::create_dir(session.file(name)).unwrap();
+    }
+    // Diff of directories would follow it.
+    std::fs::write(server.outside().join("secret"), "s\n").unwrap();
+    symlink(server.outside().join("secret"), session.file("a/x")).unwrap();
+    session.write_file("b/x", "other\n");
+    session.write_file("c", "one\n");
+    session.write_file("d", "two\n");
+    session.asks("1", "Bash", json!({"command": "diff a b"})).await;
+    session.asks("2", "Bash", json!({"command": "diff c b"})).await;
+    session.asks("3", "Bash", json!({"command": "diff a/x b/x"})).await;
+    assert_eq!(status(&session, "4", "diff c d").await, "completed");
+}
+
+#[tokio::test]
 async fn a_grant_does_not_hold_in_a_directory_outside() {
     let server = TestServer::start();
     let session = server.session().await;

@@ -10,7 +10,7 @@ mod git;
 mod interpreters;
 mod options;
 mod remote;
-mod sed;
+pub(super) mod sed;
 mod shells;
 mod subcommands;
 mod table;

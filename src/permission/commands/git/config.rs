@@ -1,0 +1,192 @@
+//! Whether the settings of a repository name nothing that git would run, read or look into.
+//!
+//! Source: git 2.47, git-config(1), "Syntax" and "Variables".
+
+/// The longest text that is looked at, in bytes.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// Sections with the keys that are plain in them; `*`: all keys, for sections that only speak of names.
+const PLAIN: &[(&str, &str)] = &[
+    (
+        "core",
+        "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol \
+         safecrlf quotepath untrackedcache preloadindex abbrev longpaths protecthfs protectntfs commitgraph compression \
+         loosecompression bigfilethreshold trustctime checkstat whitespace commentchar hidedotfiles sparsecheckout \
+         sparsecheckoutcone multipackindex",
+    ),
+    ("extensions", "objectformat refstorage worktreeconfig noop"),
+    ("user", "name email signingkey useconfigonly"),
+    ("author", "name email"),
+    ("committer", "name email"),
+    ("init", "defaultbranch"),
+    ("commit", "gpgsign verbose status cleanup"),
+    ("tag", "gpgsign sort forcesignannotated"),
+    ("branch", "autosetupmerge autosetuprebase sort"),
+    ("pull", "rebase ff twohead octopus"),
+    ("push", "default autosetupremote followtags"),
+    ("fetch", "prune prunetags parallel writecommitgraph"),
+    ("merge", "conflictstyle ff stat renames log"),
+    ("rebase", "autosquash autostash updaterefs stat missingcommitscheck"),
+    ("rerere", "enabled autoupdate"),
+    ("color", "ui branch diff status interactive log"),
+    ("column", "ui status branch tag"),
+    ("advice", "*"),
+    ("alias", "*"),
+    (
+        "diff",
+        "renames renamelimit algorithm colormoved context interhunkcontext mnemonicprefix noprefix wserrorhighlight",
+    ),
+    ("log", "date decorate abbrevcommit follow mailmap"),
+    ("status", "short branch showuntrackedfiles showstash renames relativepaths aheadbehind"),
+    ("stash", "showpatch showstat showincludeuntracked"),
+    ("gc", "auto autodetach pruneexpire reflogexpire reflogexpireunreachable autopacklimit"),
+    ("maintenance", "auto strategy"),
+    ("pack", "threads window depth windowmemory usebitmaps"),
+    ("index", "version threads skiphash"),
+    ("feature", "manyfiles"),
+    ("receive", "denycurrentbranch denynonfastforwards"),
+    ("checkout", "defaultremote guess"),
+    ("help", "autocorrect"),
+    ("lfs", "repositoryformatversion"),
+];
+
+/// The same for sections that have a name of their own (`[remote "origin"]`).
+const PLAIN_NAMED: &[(&str, &str)] = &[
+    (
+        "remote",
+        "url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate skipfetchall gh-resolved followremotehead",
+    ),
+    (
+        "branch",
+        "remote merge rebase pushremote description gh-merge-base github-pr-owner-number vscode-merge-base \
+         vscode-merge-base-source",
+    ),
+    ("color", "*"),
+];
+
+/// Whether `text` (a repository's `config` or `config.worktree`) has only settings of a list: no include, filter,
+/// driver, pager, hook, monitor, signature program, submodule, other work tree or fetching on demand. A line that is
+/// not understood is not plain.
+pub(crate) fn config_is_plain(text: &str) -> bool {
+    if text.len() > MAX_BYTES {
+        return false;
+    }
+    let mut keys = "";
+    text.strip_prefix('\u{feff}').unwrap_or(text).split('\n').all(|line| {
+        let line = line.strip_suffix('\r').unwrap_or(line).trim_matches([' ', '\t']);
+        if line.chars().any(|c| c.is_control() && c != '\t') || line.ends_with('\\') {
+            // A value that goes on in the next line could hide a section there.
+            return false;
+        }
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            return true;
+        }
+        if let Some(rest) = line.strip_prefix('[') {
+            return section(rest).is_some_and(|found| {
+                keys = found;
+                true
+            });
+        }
+        let name = line.split(['=', ' ', '\t', '#', ';']).next().unwrap_or_default().to_ascii_lowercase();
+        let valid = name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        valid && keys.split_ascii_whitespace().any(|key| key == "*" || key == name)
+    })
+}
+
+/// The plain keys of the section whose head begins here; a line has nothing behind its head.
+fn section(rest: &str) -> Option<&'static str> {
+    let (table, name, behind) = if let Some((name, quoted)) = rest.split_once('"') {
+        // A name with escapes in it is read by git alone.
+        let (subsection, behind) = quoted.split_once('"')?;
+        if subsection.contains('\\') || !name.ends_with([' ', '\t']) {
+            return None;
+        }
+        (PLAIN_NAMED, name.trim_matches([' ', '\t']), behind.strip_prefix(']')?)
+    } else {
+        let (name, behind) = rest.split_once(']')?;
+        (PLAIN, name, behind)
+    };
+    if !behind.trim_matches([' ', '\t']).is_empty() {
+        return None;
+    }
+    let name = name.to_ascii_lowercase();
+    table.iter().find(|(section, _)| *section == name).map(|(_, keys)| *keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_writes_by_itself_is_plain() {
+        for text in [
+            "",
+            "# nothing\n; here\n",
+            "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n",
+            "[remote \"origin\"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+            "[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
+            "[user]\n\tname = A \"B\" C # d\n\temail=a@b\r\n",
+            "[alias]\n\tst = status\n\tx = !rm x\n",
+            "[color \"status\"]\n\tadded = green\n",
+            "[CORE]\n\tFileMode = true\n\tbare\n",
+            "[extensions]\n\tworktreeConfig = true\n",
+        ] {
+            assert!(config_is_plain(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_not() {
+        for text in [
+            "[include]\n\tpath = x\n",
+            "[includeIf \"gitdir:/\"]\n\tpath = x\n",
+            "[filter \"x\"]\n\tclean = x\n",
+            "[diff \"x\"]\n\tcommand = x\n",
+            "[diff \"x\"]\n\ttextconv = x\n",
+            "[diff]\n\texternal = x\n",
+            "[core]\n\tfsmonitor = x\n",
+            "[core]\n\tfsMonitor = true\n",
+            "[core]\n\thooksPath = x\n",
+            "[core]\n\tpager = x\n",
+            "[core]\n\teditor = x\n",
+            "[core]\n\tsshCommand = x\n",
+            "[core]\n\tworktree = /\n",
+            "[core]\n\tattributesFile = x\n",
+            "[core]\n\texcludesFile = x\n",
+            "[core]\n\talternateRefsCommand = x\n",
+            "[core] fsmonitor = x\n",
+            "[core]fsmonitor=x",
+            "[core]\n\tabbrev = 7 \\\n[x]\n",
+            "[pager]\n\tlog = x\n",
+            "[gpg]\n\tprogram = x\n",
+            "[gpg \"ssh\"]\n\tprogram = x\n",
+            "[log]\n\tshowSignature = true\n",
+            "[format]\n\tpretty = %G?\n",
+            "[pretty]\n\tx = %G?\n",
+            "[credential]\n\thelper = x\n",
+            "[interactive]\n\tdiffFilter = x\n",
+            "[extensions]\n\tpartialClone = origin\n",
+            "[remote \"origin\"]\n\tpromisor = true\n",
+            "[remote \"origin\"]\n\tuploadpack = x\n",
+            "[remote \"origin\"]\n\tvcs = x\n",
+            "[submodule \"x\"]\n\turl = y\n",
+            "[submodule]\n\trecurse = true\n",
+            "[mailmap]\n\tfile = /etc/passwd\n",
+            "[blame]\n\tignoreRevsFile = x\n",
+            "[url \"ext::x\"]\n\tinsteadOf = y\n",
+            "[core.x]\n\tbare = false\n",
+            "[remote \"a\\\"b\"]\n\turl = x\n",
+            "[remote\"a\"]\n\turl = x\n",
+            "[core]\n\tbare = false\u{0}\n",
+            "[core]\r\tbare = false\rfsmonitor = x\n",
+            "bare = false\n",
+            "[core\n",
+            "[core]\n\t= x\n",
+            "[core]\n\tfs_monitor = x\n",
+        ] {
+            assert!(!config_is_plain(text), "{text:?}");
+        }
+        assert!(!config_is_plain(&"#".repeat(MAX_BYTES + 1)));
+    }
+}

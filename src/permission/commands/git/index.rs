@@ -1,0 +1,72 @@
+//! Whether an index names only files: no repository within, of which git would ask what changed in it.
+//!
+//! Source: git 2.47, gitformat-index(5).
+
+/// The mode of an entry that is a repository of its own.
+const GITLINK: u32 = 0o160_000;
+const TYPE_OF_MODE: u32 = 0o170_000;
+
+/// Whether `bytes` (a repository's `index`) is understood to its last entry and names no repository within. A split
+/// index is not understood. `sha256`: object names have 32 bytes.
+pub(crate) fn index_is_plain(bytes: &[u8], sha256: bool) -> bool {
+    entries_are_plain(bytes, if sha256 { 32 } else { 20 }).unwrap_or(false)
+}
+
+fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+fn entries_are_plain(bytes: &[u8], hash: usize) -> Option<bool> {
+    const HEAD: usize = 12;
+    // Two times of 8 bytes, device, inode, mode, user, group, size.
+    const STAT: usize = 40;
+    const MODE: usize = 24;
+    const EXTENDED: u16 = 0x4000;
+    if bytes.get(..4)? != b"DIRC" {
+        return None;
+    }
+    let version = u32::from_be_bytes(number(bytes, 4)?);
+    if !(2..=4).contains(&version) {
+        return None;
+    }
+    let count = u32::from_be_bytes(number(bytes, 8)?);
+    let mut at = HEAD;
+    for _ in 0..count {
+        let mode = u32::from_be_bytes(number(bytes, at + MODE)?);
+        if mode & TYPE_OF_MODE == GITLINK {
+            return Some(false);
+        }
+        let flags = u16::from_be_bytes(number(bytes, at + STAT + hash)?);
+        let fixed = STAT + hash + 2 + if version >= 3 && flags & EXTENDED != 0 { 2 } else { 0 };
+        let mut name = at + fixed;
+        if version == 4 {
+            // How much of the name before is left out: a number of variable length.
+            while bytes.get(name)? & 0x80 != 0 {
+                name += 1;
+            }
+            name += 1;
+        }
+        let length = bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
+        at = if version == 4 {
+            name + length + 1
+        } else {
+            // One to eight zeros, to a multiple of eight.
+            at + (fixed + length + 8) / 8 * 8
+        };
+    }
+    extensions_are_plain(bytes, at, hash)
+}
+
+/// `link` shares entries with another file, `sdir` has directories for entries.
+fn extensions_are_plain(bytes: &[u8], mut at: usize, hash: usize) -> Option<bool> {
+    let end = bytes.len().checked_sub(hash)?;
+    while at < end {
+        let name: [u8; 4] = number(bytes, at)?;
+        if name == *b"link" || name == *b"sdir" {
+            return Some(false);
+        }
+        let size = u32::from_be_bytes(number(bytes, at + 4)?);
+        at = at.checked_add(8)?.checked_add(usize::try_from(size).ok()?)?;
+    }
+    Some(at == end)
+}

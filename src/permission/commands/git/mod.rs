@@ -1,0 +1,330 @@
+//! The reading forms of git, and what has to hold so that none of them runs a program of the workspace.
+//!
+//! Three things together make them harmless; without any of them the command asks:
+//!
+//! 1. its words are a form of [`known`];
+//! 2. the repository that git will find from the working directory upwards lies in the workspace and is plain: its
+//!    `.git` is a directory by itself (no file, no symlink) without a `commondir`; [`config_is_plain`] of `config`
+//!    and `config.worktree` in it, and [`index_is_plain`] of its `index` (no file is fine for all three);
+//! 3. the command gets [`SAFE_ENVIRONMENT`].
+//!
+//! What the words cannot switch off is refused by the second (filters, `textconv` and diff drivers, which have
+//! names of their own; includes; submodules, whose own settings hold in the git that looks into them), what comes
+//! from elsewhere is switched off by the third (settings of user and system, hooks, fsmonitor, pager, lazy fetching,
+//! repositories that lie bare among the files). Source: the manual of git 2.47, pages beside each line.
+
+mod config;
+mod index;
+
+pub(crate) use config::config_is_plain;
+pub(crate) use index::index_is_plain;
+
+use super::read_only::{Known, KnownUse, Line, Operands, PLAIN};
+
+/// What Bash sets for a command of git that runs only because it is known.
+pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
+    // git(1): no settings but the repository's own.
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    // The index is not written, so no hook hears of it.
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    // Objects that are missing are not fetched, and nothing else is.
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "false"),
+    ("GIT_SSH_COMMAND", "false"),
+    ("GIT_PAGER", "cat"),
+    ("PAGER", "cat"),
+    ("GIT_EDITOR", ":"),
+    ("GIT_SEQUENCE_EDITOR", ":"),
+    // git-config(1): these hold over the repository's own settings.
+    ("GIT_CONFIG_COUNT", "10"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "core.hooksPath"),
+    ("GIT_CONFIG_VALUE_1", "/dev/null"),
+    ("GIT_CONFIG_KEY_2", "core.pager"),
+    ("GIT_CONFIG_VALUE_2", "cat"),
+    // A directory of the workspace that looks like a repository is none.
+    ("GIT_CONFIG_KEY_3", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_3", "explicit"),
+    ("GIT_CONFIG_KEY_4", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_4", "false"),
+    ("GIT_CONFIG_KEY_5", "gpg.program"),
+    ("GIT_CONFIG_VALUE_5", "false"),
+    ("GIT_CONFIG_KEY_6", "diff.ignoreSubmodules"),
+    ("GIT_CONFIG_VALUE_6", "all"),
+    ("GIT_CONFIG_KEY_7", "diff.submodule"),
+    ("GIT_CONFIG_VALUE_7", "short"),
+    ("GIT_CONFIG_KEY_8", "submodule.recurse"),
+    ("GIT_CONFIG_VALUE_8", "false"),
+    ("GIT_CONFIG_KEY_9", "status.submoduleSummary"),
+    ("GIT_CONFIG_VALUE_9", "false"),
+];
+
+/// Options of diff's output that `diff`, `log`, `show` and `stash show` share. Left out: `--ext-diff`, `--textconv`,
+/// `--output`, `-O`, `--no-index`, `--submodule`, `--ignore-submodules`.
+const DIFF_FLAGS: &str = "puswbRaWzD";
+const DIFF_LONG: &str = "patch no-patch raw patch-with-raw stat numstat shortstat dirstat summary name-only name-status compact-summary \
+                         color no-color word-diff color-words minimal patience histogram no-renames find-renames \
+                         find-copies full-index binary abbrev text ignore-all-space ignore-space-change \
+                         ignore-space-at-eol ignore-blank-lines function-context exit-code quiet no-ext-diff \
+                         no-textconv check unified cached staged merge-base no-prefix relative";
+const DIFF_VALUES: &str = "diff-filter diff-algorithm inter-hunk-context";
+
+/// Options that choose commits, git-rev-list(1). Left out: `--show-signature`, `--alternate-refs`.
+const LOG_LONG: &str = "oneline graph decorate no-decorate all branches tags remotes no-merges merges first-parent reverse follow \
+                        abbrev-commit no-abbrev-commit parents children left-right cherry-pick cherry-mark date-order \
+                        topo-order author-date-order all-match invert-grep regexp-ignore-case extended-regexp \
+                        fixed-strings perl-regexp walk-reflogs no-notes pretty format min-parents max-parents relative-date source \
+                        simplify-by-decoration full-history dense no-color ancestry-path boundary not cherry no-mailmap mailmap";
+const LOG_VALUES: &str = "max-count skip since until after before author committer grep date";
+
+/// The forms by subcommand. All operands are read as paths too: which are names of commits is not told by words,
+/// and `git diff` of a path outside reads that file. Whatever prints content is `recursive`.
+const FORMS: &[Known] = &[
+    Known {
+        names: &["status"],
+        // With the letters of `-uno`, `-uall` and `-unormal`; none of them is an option by itself.
+        flags: "sbzunolamr",
+        long: &[
+            "short branch show-stash porcelain long untracked-files ignored column no-column ahead-behind \
+               no-ahead-behind renames no-renames find-renames",
+        ],
+        takes: |option, value| option != "untracked-files" || matches!(value, "no" | "normal" | "all"),
+        ..PLAIN
+    },
+    Known { names: &["diff"], ..DIFF },
+    Known { names: &["log", "show", "whatchanged"], ..LOG },
+    Known {
+        names: &["blame", "annotate"],
+        flags: "bcltfnsewp",
+        values: "L",
+        attached: "MC",
+        long: &[
+            "root show-stats show-name show-number show-email porcelain line-porcelain incremental date abbrev first-parent",
+        ],
+        long_values: &["since"],
+        takes: harmless_value,
+        recursive: Some('*'),
+        ..PLAIN
+    },
+    Known {
+        names: &["shortlog"],
+        flags: "nsec",
+        long: &["numbered summary email committer no-merges all"],
+        long_values: &["since until author group"],
+        takes: harmless_value,
+        ..PLAIN
+    },
+    Known {
+        names: &["rev-parse"],
+        flags: "q",
+        long: &[
+            "show-toplevel show-prefix show-cdup git-dir absolute-git-dir git-common-dir is-inside-work-tree \
+               is-bare-repository is-inside-git-dir is-shallow-repository abbrev-ref short verify quiet symbolic \
+               symbolic-full-name all branches tags remotes show-superproject-working-tree revs-only no-revs",
+        ],
+        ..PLAIN
+    },
+    Known {
+        names: &["rev-list"],
+        values: "n",
+        numeric: true,
+        long: &[
+            "count all no-merges merges first-parent reverse oneline left-right branches tags remotes abbrev-commit",
+        ],
+        long_values: &["max-count since until author grep skip"],
+        takes: harmless_value,
+        ..PLAIN
+    },
+    Known {
+        names: &["ls-files"],
+        flags: "cdmosiuktz",
+        values: "x",
+        long: &[
+            "cached deleted modified others ignored stage unmerged killed exclude-standard full-name error-unmatch eol \
+               deduplicate directory no-empty-directory",
+        ],
+        long_values: &["exclude"],
+        ..PLAIN
+    },
+    Known {
+        names: &["ls-tree"],
+        flags: "drtlz",
+        long: &["name-only name-status long full-name full-tree abbrev"],
+        ..PLAIN
+    },
+    Known { names: &["cat-file"], flags: "tspe", recursive: Some('*'), ..PLAIN },
+    Known {
+        names: &["grep"],
+        flags: "niIwvlLcqhHEFGPpW",
+        values: "eABCm",
+        long: &[
+            "line-number ignore-case word-regexp invert-match files-with-matches name-only files-without-match count \
+               quiet extended-regexp fixed-strings basic-regexp perl-regexp cached untracked color no-color \
+               heading break show-function function-context all-match and or not column only-matching full-name",
+        ],
+        long_values: &["max-depth max-count threads"],
+        recursive: Some('*'),
+        operands: Operands::Pattern(true),
+        ..PLAIN
+    },
+    Known {
+        names: &["describe"],
+        long: &["all tags contains abbrev always long exact-match first-parent debug dirty"],
+        long_values: &["match exclude candidates"],
+        ..PLAIN
+    },
+    Known { names: &["merge-base"], flags: "a", long: &["all is-ancestor octopus fork-point"], ..PLAIN },
+    Known {
+        names: &["show-ref"],
+        flags: "qds",
+        long: &["head heads tags branches dereference hash verify quiet exists abbrev"],
+        ..PLAIN
+    },
+    Known {
+        names: &["for-each-ref"],
+        long: &["merged no-merged contains no-contains ignore-case"],
+        long_values: &["sort format count points-at exclude"],
+        takes: harmless_value,
+        ..PLAIN
+    },
+    Known { names: &["name-rev"], long: &["tags name-only always all"], ..PLAIN },
+    Known {
+        names: &["count-objects"],
+        flags: "vH",
+        long: &["verbose human-readable"],
+        operands: Operands::None,
+        ..PLAIN
+    },
+    Known {
+        names: &["check-ignore"],
+        flags: "vqnz",
+        long: &["verbose quiet non-matching no-index"],
+        ..PLAIN
+    },
+    Known { names: &["version"], long: &["build-options"], operands: Operands::None, ..PLAIN },
+];
+
+const DIFF: Known = Known {
+    flags: DIFF_FLAGS,
+    values: "SGl",
+    attached: "UMCB",
+    long: &[DIFF_LONG],
+    long_values: &[DIFF_VALUES],
+    numeric: false,
+    takes: harmless_value,
+    recursive: Some('*'),
+    ..PLAIN
+};
+
+const LOG: Known = Known {
+    flags: "puswbRaWzDgimcFEPt",
+    values: "SGlnL",
+    long: &[DIFF_LONG, LOG_LONG],
+    long_values: &[DIFF_VALUES, LOG_VALUES],
+    numeric: true,
+    ..DIFF
+};
+
+/// Subcommands of subcommands, and forms that have to be asked for by an option.
+const LISTING: &[(&str, &str, Known)] = &[
+    ("stash", "list", Known { ..LOG }),
+    ("stash", "show", Known { ..DIFF }),
+    ("reflog", "show", Known { ..LOG }),
+    ("reflog", "list", Known { operands: Operands::None, ..PLAIN }),
+    ("remote", "-v", Known { operands: Operands::None, ..PLAIN }),
+    ("remote", "--verbose", Known { operands: Operands::None, ..PLAIN }),
+    ("remote", "get-url", Known { long: &["all push"], ..PLAIN }),
+    (
+        "worktree",
+        "list",
+        Known { flags: "vz", long: &["porcelain verbose"], operands: Operands::None, ..PLAIN },
+    ),
+    ("config", "--get", Known { recursive: Some('*'), operands: Operands::Read(one_name), ..PLAIN }),
+    ("config", "--get-all", Known { recursive: Some('*'), operands: Operands::Read(one_name), ..PLAIN }),
+    (
+        "config",
+        "get",
+        Known { recursive: Some('*'), long: &["all"], operands: Operands::Read(one_name), ..PLAIN },
+    ),
+    ("config", "--list", Known { recursive: Some('*'), operands: Operands::None, ..PLAIN }),
+    ("config", "-l", Known { recursive: Some('*'), operands: Operands::None, ..PLAIN }),
+    ("config", "list", Known { recursive: Some('*'), operands: Operands::None, ..PLAIN }),
+    ("notes", "list", Known { operands: Operands::None, ..PLAIN }),
+];
+
+/// git-branch(1) and git-tag(1) list only when nothing is named, or when an option says so.
+const LISTED_BRANCHES: Known = Known {
+    flags: "arvlqi",
+    // With the last four git takes the next word, which is an operand here: more is looked at, not less.
+    long: &[
+        "list all remotes verbose show-current no-color color column no-column ignore-case abbrev no-abbrev \
+            merged no-merged contains no-contains",
+    ],
+    long_values: &["sort format points-at"],
+    takes: harmless_value,
+    ..PLAIN
+};
+const LISTED_TAGS: Known = Known { flags: "li", attached: "n", ..LISTED_BRANCHES };
+
+/// The command, when it is a form of git that only reads.
+pub(crate) fn known(words: &[String]) -> Option<KnownUse> {
+    let (git, mut rest) = words.split_first()?;
+    if git != "git" {
+        return None;
+    }
+    while let [option, after @ ..] = rest
+        && matches!(option.as_str(), "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs")
+    {
+        rest = after;
+    }
+    let (sub, arguments) = rest.split_first()?;
+    match (sub.as_str(), arguments) {
+        ("branch", _) => listing(&LISTED_BRANCHES, arguments),
+        ("tag", _) => listing(&LISTED_TAGS, arguments),
+        ("reflog", _) if arguments.first().is_none_or(|word| word.starts_with('-')) => LOG.read(arguments),
+        ("remote", []) => Some(KnownUse::default()),
+        (_, [second, more @ ..])
+            if let Some((_, _, form)) = LISTING.iter().find(|(of, name, _)| of == sub && name == second) =>
+        {
+            form.read(more)
+        }
+        _ => FORMS.iter().find(|form| form.names.contains(&sub.as_str()))?.read(arguments),
+    }
+}
+
+/// A form that lists when it has no operands, or one of these options; operands are patterns then, no paths.
+fn listing(form: &Known, arguments: &[String]) -> Option<KnownUse> {
+    let line = form.options(arguments)?;
+    let asks = |name: &&str| matches!(*name, "list" | "merged" | "no-merged" | "contains" | "no-contains");
+    let lists = line.letters.contains('l') || line.long.iter().any(asks);
+    let known = form.read_line(&line)?;
+    (lists || line.operands.is_empty()).then_some(KnownUse { operands: Vec::new(), ..known })
+}
+
+/// `%G?` and its like, spelt in any way, run the program that checks signatures; `%(describe)`, `%(trailers)` and
+/// `%(signature)` look further than the commit.
+fn harmless_value(option: &str, value: &str) -> bool {
+    match option {
+        "format" | "pretty" | "sort" => {
+            !value.contains('G')
+                && !["signature", "describe", "trailers", "raw", "ahead-behind", "is-base"]
+                    .iter()
+                    .any(|part| value.contains(part))
+        }
+        _ => true,
+    }
+}
+
+/// The name of one setting.
+fn one_name<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    (line.operands.len() == 1).then(Vec::new)
+}
+
+#[cfg(test)]
+mod tests;

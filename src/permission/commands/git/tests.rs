@@ -1,0 +1,672 @@
+//! The reading forms of real git, in real repositories that try to run something.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+/// A repository, and programs in it that leave a mark when they run.
+struct Trap {
+    root: tempfile::TempDir,
+}
+
+impl Trap {
+    fn new() -> Self {
+        let trap = Self { root: tempfile::tempdir().unwrap() };
+        std::fs::create_dir_all(trap.ws().join("sub")).unwrap();
+        std::fs::create_dir(trap.root.path().join("home")).unwrap();
+        trap.git("init -q -b main .", &[]);
+        trap.git("config user.name A", &[]);
+        trap.git("config user.email a@b", &[]);
+        trap.write("f", "one\n");
+        trap.write("sub/g", "two\n");
+        trap.git("add -A", &[]);
+        trap.git("commit -q -m first", &[]);
+        trap.write("f", "one\nmore\n");
+        trap.git("commit -q -a -m second", &[]);
+        trap
+    }
+
+    fn ws(&self) -> PathBuf {
+        self.root.path().join("ws")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.ws().join(name), text).unwrap();
+    }
+
+    /// The path of a program that leaves a mark, passes its input on, and succeeds.
+    fn program(&self, name: &str) -> String {
+        self.script(&self.root.path().join(name), "exec cat")
+    }
+
+    /// Makes a program that leaves a mark and does what `end` says. A shell writes it: a file that this process has
+    /// open cannot be run by any other.
+    #[expect(clippy::disallowed_methods, reason = "a program has to be written from outside of the test")]
+    fn script(&self, path: &Path, end: &str) -> String {
+        let text = format!("#!/bin/sh\n: > '{}'\n{end}\n", self.mark().display());
+        let written = std::process::Command::new("sh")
+            .args(["-c", r#"printf %s "$2" > "$1" && chmod 755 "$1""#, "sh"])
+            .args([path.as_os_str(), text.as_ref()])
+            .status()
+            .unwrap();
+        assert!(written.success());
+        path.display().to_string()
+    }
+
+    fn mark(&self) -> PathBuf {
+        self.root.path().join("mark")
+    }
+
+    /// Whether a program ran since the last question.
+    fn sprang(&self) -> bool {
+        std::fs::remove_file(self.mark()).is_ok()
+    }
+
+    fn git(&self, text: &str, environment: &[(&str, &str)]) -> bool {
+        self.git_in(&self.ws(), &words(text), environment)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "git itself is what is looked at")]
+    fn git_in(&self, directory: &Path, words: &[String], environment: &[(&str, &str)]) -> bool {
+        let output = std::process::Command::new("git")
+            .args(words)
+            .current_dir(directory)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.root.path().join("home"))
+            .env("GIT_CEILING_DIRECTORIES", self.root.path())
+            .envs(environment.iter().copied())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        output.status.success()
+    }
+
+    fn set(&self, key: &str, value: &str) {
+        let words = ["config".to_owned(), key.to_owned(), value.to_owned()];
+        assert!(self.git_in(&self.ws(), &words, &[]), "{key}");
+    }
+
+    fn hook(&self, name: &str) {
+        let hooks = self.ws().join(".git/hooks");
+        std::fs::create_dir_all(&hooks).unwrap();
+        self.script(&hooks.join(name), "");
+    }
+
+    /// Makes the index out of date, so that git looks at the files again.
+    fn touch(&self) {
+        let text = std::fs::read_to_string(self.ws().join("f")).unwrap();
+        std::fs::remove_file(self.ws().join("f")).unwrap();
+        self.write("f", &text);
+    }
+
+    /// A commit with a signature that nobody made.
+    fn signed_commit(&self) {
+        let object = self.root.path().join("commit");
+        let read = |name: &str| std::fs::read_to_string(self.ws().join(name)).unwrap();
+        let head = read(".git/refs/heads/main");
+        let tree = self.output("rev-parse HEAD^{tree}");
+        let text = format!(
+            "tree {}\nparent {}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n \
+             -----END PGP SIGNATURE-----\n\nthird\n",
+            tree.trim(),
+            head.trim()
+        );
+        std::fs::write(&object, text).unwrap();
+        let hash = self.output(&format!("hash-object -t commit -w {}", object.display()));
+        self.write(".git/refs/heads/main", &hash);
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "git itself is what is looked at")]
+    fn output(&self, text: &str) -> String {
+        let output =
+            std::process::Command::new("git").args(words(text)).current_dir(self.ws()).output().unwrap();
+        assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn config(&self) -> String {
+        std::fs::read_to_string(self.ws().join(".git/config")).unwrap()
+    }
+
+    fn index_is_plain(&self) -> bool {
+        index_is_plain(&std::fs::read(self.ws().join(".git/index")).unwrap(), false)
+    }
+
+    /// The trap works; and once it is known to be set, the command runs nothing in the safe environment, or the
+    /// repository is not plain.
+    fn springs(&self, command: &str, in_environment: bool) {
+        assert!(known(&words(&format!("git {command}"))).is_some(), "{command}");
+        self.touch();
+        self.git(command, &[]);
+        assert!(self.sprang(), "the trap is not set for {command}");
+        self.touch();
+        if in_environment {
+            self.git(command, SAFE_ENVIRONMENT);
+            assert!(!self.sprang(), "{command} ran something");
+        } else {
+            assert!(!config_is_plain(&self.config()) || !self.index_is_plain(), "{command}");
+        }
+    }
+}
+
+#[test]
+fn the_environment_holds_over_what_the_repository_sets() {
+    let trap = Trap::new();
+    trap.set("core.fsmonitor", &trap.program("monitor"));
+    trap.springs("status", true);
+    trap.springs("diff", true);
+
+    let trap = Trap::new();
+    trap.hook("post-index-change");
+    trap.springs("status", true);
+
+    let trap = Trap::new();
+    std::fs::create_dir(trap.ws().join("hooks")).unwrap();
+    trap.script(&trap.ws().join("hooks/post-index-change"), "");
+    trap.set("core.hooksPath", "hooks");
+    trap.springs("status", true);
+
+    let trap = Trap::new();
+    trap.signed_commit();
+    trap.set("gpg.program", &trap.program("gpg"));
+    trap.set("log.showSignature", "true");
+    trap.springs("log", true);
+    trap.springs("show", true);
+}
+
+#[test]
+fn settings_of_the_user_do_not_count() {
+    let trap = Trap::new();
+    trap.write(".gitattributes", "* filter=x\n");
+    trap.write("f", "one\nmore\nstill\n");
+    let settings = format!("[filter \"x\"]\n\tclean = {}\n", trap.program("driver"));
+    std::fs::write(trap.root.path().join("home/.gitconfig"), settings).unwrap();
+    trap.springs("status", true);
+    trap.springs("diff", true);
+}
+
+#[test]
+fn nothing_is_fetched_to_be_shown() {
+    let trap = Trap::new();
+    let blob = trap.output("rev-parse HEAD:f");
+    let (folder, file) = blob.trim().split_at(2);
+    std::fs::remove_file(trap.ws().join(".git/objects").join(folder).join(file)).unwrap();
+    trap.set(
+        "remote.origin.url",
+        &format!("ext::{}", trap.script(&trap.root.path().join("fetch"), "exit 1")),
+    );
+    trap.set("remote.origin.promisor", "true");
+    trap.set("extensions.partialClone", "origin");
+    trap.set("protocol.ext.allow", "always");
+    trap.springs("show HEAD:f", true);
+    assert!(!config_is_plain(&trap.config()));
+}
+
+#[test]
+fn a_directory_that_looks_like_a_repository_is_none() {
+    let trap = Trap::new();
+    let bare = trap.ws().join("bare");
+    std::fs::create_dir(&bare).unwrap();
+    trap.git("init -q --bare bare", &[]);
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = {}\n",
+        trap.program("monitor")
+    );
+    std::fs::write(bare.join("config"), config).unwrap();
+    trap.git_in(&bare, &words("status"), &[]);
+    assert!(trap.sprang());
+    assert!(!trap.git_in(&bare, &words("status"), SAFE_ENVIRONMENT));
+    assert!(!trap.sprang());
+}
+
+#[test]
+fn what_has_a_name_of_its_own_is_refused_in_the_settings() {
+    let attributes = "* filter=x diff=x\n";
+    for (key, commands) in [
+        ("filter.x.clean", &["status", "diff"][..]),
+        ("diff.x.textconv", &["diff", "log -p", "show", "blame f", "stash list -p"]),
+        ("diff.x.command", &["diff"]),
+        ("diff.external", &["diff"]),
+    ] {
+        for command in commands {
+            let trap = Trap::new();
+            trap.write(".gitattributes", attributes);
+            trap.write("f", "one\nmore\nstill\n");
+            if command.starts_with("stash") {
+                trap.git("stash -q", &[]);
+            }
+            assert!(config_is_plain(&trap.config()), "{}", trap.config());
+            trap.set(key, &trap.program("driver"));
+            trap.springs(command, false);
+        }
+    }
+    let trap = Trap::new();
+    trap.write(".gitattributes", attributes);
+    trap.write("settings", &format!("[filter \"x\"]\n\tclean = {}\n", trap.program("driver")));
+    trap.set("include.path", "../settings");
+    trap.springs("status", false);
+
+    let trap = Trap::new();
+    trap.signed_commit();
+    trap.set("gpg.program", &trap.program("gpg"));
+    trap.set("format.pretty", "%G?");
+    trap.springs("log", false);
+}
+
+#[test]
+fn a_repository_within_is_refused_in_the_index() {
+    let trap = Trap::new();
+    let within = trap.ws().join("within");
+    std::fs::create_dir(&within).unwrap();
+    std::fs::write(within.join("h"), "one").unwrap();
+    std::fs::write(within.join(".gitattributes"), "* filter=x\n").unwrap();
+    for text in
+        ["init -q -b main .", "config user.name A", "config user.email a@b", "add -A", "commit -q -m x"]
+    {
+        assert!(trap.git_in(&within, &words(text), &[]), "{text}");
+    }
+    assert!(trap.index_is_plain());
+    trap.git("add within", &[]);
+    trap.git("commit -q -m within", &[]);
+    // What the workspace's own file says comes before the setting that leaves submodules alone.
+    trap.write(".gitmodules", "[submodule \"within\"]\n\tpath = within\n\turl = x\n\tignore = none\n");
+    let driver = trap.program("driver");
+    assert!(trap.git_in(&within, &["config".into(), "filter.x.clean".into(), driver], &[]));
+    std::fs::write(within.join("h"), "two").unwrap();
+    trap.springs("status", false);
+    // The environment alone would not hold.
+    trap.git("status", SAFE_ENVIRONMENT);
+    assert!(trap.sprang());
+    assert!(config_is_plain(&trap.config()) && !trap.index_is_plain());
+}
+
+#[test]
+fn an_index_is_read_in_each_of_its_versions() {
+    for version in ["2", "3", "4"] {
+        let trap = Trap::new();
+        trap.git("add --intent-to-add f", &[]);
+        trap.write("new", "x");
+        if version == "3" {
+            // An extended flag makes it version 3.
+            trap.git("add --intent-to-add new", &[]);
+        } else {
+            assert!(trap.git(&format!("update-index --index-version {version}"), &[]));
+        }
+        let bytes = std::fs::read(trap.ws().join(".git/index")).unwrap();
+        assert_eq!(bytes[7].to_string(), version);
+        assert!(index_is_plain(&bytes, false), "{version}");
+        for end in [0, 4, 11, 12, 60, bytes.len() / 2, bytes.len() - 21] {
+            assert!(!index_is_plain(&bytes[..end], false), "{version}: {end}");
+        }
+        let hash = trap.output("rev-parse HEAD");
+        assert!(trap.git(&format!("update-index --add --cacheinfo 160000,{},deep/within", hash.trim()), &[]));
+        assert!(!trap.index_is_plain(), "{version}");
+    }
+    let trap = Trap::new();
+    assert!(trap.git("update-index --split-index", &[]));
+    assert!(!trap.index_is_plain());
+    assert!(!index_is_plain(b"DIRC\0\0\0\x02\xff\xff\xff\xff", false));
+}
+
+/// Forms that agents use, each of which succeeds in a repository.
+const READING: &[&str] = &[
+    "status",
+    "status -s",
+    "status -sb",
+    "status --short --branch",
+    "status --porcelain",
+    "status --porcelain=v2",
+    "status -uno",
+    "status -uall",
+    "status --untracked-files=no",
+    "status --ignored",
+    "status f",
+    "diff",
+    "diff --stat",
+    "diff --cached",
+    "diff --staged --name-only",
+    "diff HEAD~1",
+    "diff HEAD~1..HEAD",
+    "diff HEAD~1 HEAD -- f",
+    "diff -U5",
+    "diff --name-status HEAD~1",
+    "diff -w --no-color",
+    "diff --diff-filter=M HEAD~1",
+    "diff --no-ext-diff --no-textconv",
+    "log",
+    "log --oneline",
+    "log --oneline -5",
+    "log -n 5",
+    "log -n5 --stat",
+    "log -p",
+    "log -p -1 -- f",
+    "log --graph --all --decorate",
+    "log --format=%H",
+    "log --pretty=format:%h%x09%s",
+    "log --pretty=oneline",
+    "log --since=yesterday --author=A",
+    "log --grep first -i",
+    "log -S more",
+    "log -L1,1:f",
+    "log --follow f",
+    "log --name-only HEAD~1..HEAD",
+    "log main",
+    "log --no-merges --reverse --abbrev-commit",
+    "log -1 --date=iso",
+    "show",
+    "show HEAD",
+    "show HEAD:f",
+    "show --stat HEAD",
+    "show -s --format=%B HEAD",
+    "show --name-only HEAD",
+    "blame f",
+    "blame -L 1,1 f",
+    "blame -w HEAD -- f",
+    "shortlog -sn HEAD",
+    "shortlog HEAD",
+    "rev-parse HEAD",
+    "rev-parse --short HEAD",
+    "rev-parse --abbrev-ref HEAD",
+    "rev-parse --show-toplevel",
+    "rev-parse --git-dir",
+    "rev-parse --is-inside-work-tree",
+    "rev-list --count HEAD",
+    "rev-list -n 1 HEAD",
+    "ls-files",
+    "ls-files -m",
+    "ls-files -o --exclude-standard",
+    "ls-files --others --exclude-standard",
+    "ls-files sub",
+    "ls-tree HEAD",
+    "ls-tree -r --name-only HEAD",
+    "cat-file -p HEAD",
+    "cat-file -t HEAD",
+    "cat-file -p HEAD:f",
+    "grep one",
+    "grep -n one -- f",
+    "grep -e one",
+    "describe --always",
+    "describe --all",
+    "describe --always --dirty",
+    "merge-base HEAD HEAD~1",
+    "show-ref",
+    "show-ref --heads",
+    "for-each-ref",
+    "for-each-ref --format=%(refname)",
+    "name-rev HEAD",
+    "count-objects -v",
+    "version",
+    "stash list",
+    "reflog",
+    "reflog show",
+    "reflog -2",
+    "reflog show main",
+    "remote",
+    "remote -v",
+    "worktree list",
+    "config --get user.name",
+    "config --list",
+    "config -l",
+    "branch",
+    "branch -a",
+    "branch -v",
+    "branch -vv",
+    "branch --list",
+    "branch --list m*",
+    "branch --show-current",
+    "branch -r",
+    "branch --merged",
+    "branch --contains HEAD",
+    "branch --sort=-committerdate",
+    "branch --format=%(refname:short)",
+    "tag",
+    "tag -l",
+    "tag --list v*",
+    "tag -n",
+    "tag -n3",
+    "tag --sort=-creatordate",
+    "tag --points-at HEAD",
+    "--no-pager log -1",
+    "-P diff",
+    "annotate f",
+    "log --oneline --decorate --graph -20",
+    "whatchanged -1",
+    "stash show",
+    "config --get-all user.name",
+    "notes list",
+    "check-ignore -v ignored",
+    "remote get-url origin",
+    "reflog list",
+    "config get user.name",
+    "config list",
+    "remote --verbose",
+];
+
+#[test]
+fn no_reading_form_runs_anything_in_a_plain_repository() {
+    let trap = Trap::new();
+    trap.write(".gitignore", "ignored\n");
+    trap.write(".gitattributes", "* filter=x diff=x merge=x\n");
+    trap.write(".gitmodules", "[submodule \"s\"]\n\tpath = sub\n\tupdate = !touch x\n\tignore = none\n");
+    trap.set(
+        "remote.origin.url",
+        &format!("ext::{}", trap.script(&trap.root.path().join("fetch"), "exit 1")),
+    );
+    trap.set("alias.status", &format!("!{}", trap.program("alias")));
+    trap.signed_commit();
+    trap.write("f", "one\nchanged\n");
+    trap.git("stash -q", &[]);
+    trap.write("f", "one\nchanged again\n");
+    for hook in [
+        "applypatch-msg",
+        "pre-applypatch",
+        "post-applypatch",
+        "pre-commit",
+        "pre-merge-commit",
+        "prepare-commit-msg",
+        "commit-msg",
+        "post-commit",
+        "pre-rebase",
+        "post-checkout",
+        "post-merge",
+        "pre-push",
+        "reference-transaction",
+        "push-to-checkout",
+        "pre-auto-gc",
+        "post-rewrite",
+        "sendemail-validate",
+        "fsmonitor-watchman",
+        "post-index-change",
+    ] {
+        trap.hook(hook);
+    }
+    assert!(config_is_plain(&trap.config()) && trap.index_is_plain(), "{}", trap.config());
+    trap.sprang();
+    let before = trap.output("for-each-ref");
+    trap.sprang();
+    for command in READING {
+        let words = words(&format!("git {command}"));
+        assert!(known(&words).is_some(), "{command}");
+        trap.touch();
+        let ended_well = trap.git_in(&trap.ws(), &words[1..], SAFE_ENVIRONMENT);
+        assert!(!trap.sprang(), "{command} ran something");
+        // Subcommands that older versions lack fail there, and run nothing.
+        let newer = ["config get", "config list", "reflog list", "show-ref --exists"]
+            .iter()
+            .any(|n| command.starts_with(n));
+        assert!(ended_well || newer, "{command} failed");
+    }
+    assert_eq!(trap.output("for-each-ref"), before);
+}
+
+#[test]
+fn every_form_was_tried() {
+    let tried = |start: &str| {
+        READING.iter().any(|c| c.strip_prefix(start).is_some_and(|r| r.is_empty() || r.starts_with(' ')))
+    };
+    for name in FORMS.iter().flat_map(|form| form.names) {
+        assert!(tried(name), "{name}");
+    }
+    for (sub, second, _) in LISTING {
+        assert!(tried(&format!("{sub} {second}")), "{sub} {second}");
+    }
+}
+
+#[test]
+fn whatever_else_git_does_asks() {
+    for command in [
+        "",
+        "commit",
+        "push",
+        "pull",
+        "fetch",
+        "checkout x",
+        "add f",
+        "-C d status",
+        "-c core.pager=x log",
+        "-p log",
+        "--git-dir=x status",
+        "--exec-path=x status",
+        "--paginate log",
+        "x",
+        "status --column=x y -v",
+        "status -v",
+        "status --verbose",
+        "status --ignore-submodules=none",
+        "diff --ext-diff",
+        "diff --textconv",
+        "diff --output=f",
+        "diff -O f",
+        "diff --no-index a b",
+        "diff --submodule=diff",
+        "diff --outp=f",
+        "diff -U --output=f",
+        "diff --ignore-submodules=none",
+        "log --show-signature",
+        "log --format=%G?",
+        "log --pretty=format:%+GK",
+        "log --format=%(describe)",
+        "log --pretty --output=f",
+        "log --alternate-refs",
+        "log --ext-diff",
+        "log --textconv",
+        "log --output f",
+        "log --remerge-diff",
+        "show --output=f",
+        "show --textconv HEAD:f",
+        "show --show-signature",
+        "blame --contents x f",
+        "blame -S x f",
+        "blame --ignore-revs-file=x f",
+        "blame --textconv f",
+        "shortlog --output=f HEAD",
+        "rev-parse --parseopt",
+        "rev-parse --local-env-vars --x",
+        "ls-files --recurse-submodules",
+        "ls-files -X f",
+        "ls-files --exclude-from=f",
+        "cat-file --batch",
+        "cat-file --textconv HEAD:f",
+        "cat-file --filters HEAD:f",
+        "grep -O x",
+        "grep --open-files-in-pager=x y",
+        "grep --no-index x",
+        "grep -f x",
+        "grep --recurse-submodules x",
+        "grep --textconv x",
+        "describe --broken",
+        "branch x",
+        "branch -d x",
+        "branch -D x",
+        "branch -m x",
+        "branch --edit-description",
+        "branch --set-upstream-to=x",
+        "branch -v x",
+        "branch --format --list x",
+        "branch --format=%(signature)",
+        "branch -f x",
+        "tag x",
+        "tag -d x",
+        "tag -v x",
+        "tag -a x",
+        "tag --format=x y",
+        "stash",
+        "stash push",
+        "stash pop",
+        "stash drop",
+        "stash clear",
+        "reflog expire",
+        "reflog delete x",
+        "reflog expire --all",
+        "remote add x y",
+        "remote show origin",
+        "remote update",
+        "remote -v update",
+        "remote prune x",
+        "worktree add x",
+        "worktree prune",
+        "config user.name x",
+        "config --get x y --unset z",
+        "config --unset x",
+        "config -e",
+        "config --edit",
+        "config set a b",
+        "config --list --file x",
+        "config --get a --file x",
+        "config --blob x --list",
+        "submodule status",
+        "submodule foreach x",
+        "difftool",
+        "mergetool",
+        "ls-remote",
+        "archive HEAD",
+        "bisect run x",
+        "for-each-ref --shell x",
+        "for-each-ref --format=%(signature)",
+        "verify-commit HEAD",
+        "gc",
+        "fsck",
+        "init",
+        "clone x",
+        "show-ref --exclude-existing",
+        "check-ignore --stdin",
+        "merge-base --output=x",
+        "count-objects x",
+        "version x",
+        "notes add",
+        "notes list x",
+        "help -w x",
+    ] {
+        assert_eq!(known(&words(&format!("git {command}"))), None, "{command}");
+    }
+    assert_eq!(known(&words("./git status")), None);
+    assert_eq!(known(&words("/usr/bin/git status")), None);
+}
+
+#[test]
+fn operands_are_paths_and_what_prints_content_is_recursive() {
+    let of = |command: &str| known(&words(command)).unwrap();
+    let known = of("git diff /etc/passwd /dev/null");
+    assert_eq!(known.operands[0].path, "/etc/passwd");
+    assert!(known.recursive);
+    for (command, recursive) in [
+        ("git log -p", true),
+        ("git show HEAD:.env", true),
+        ("git blame f", true),
+        ("git grep x", true),
+        ("git cat-file -p HEAD:.env", true),
+        ("git stash show -p", true),
+        ("git config --list", true),
+        ("git status", false),
+        ("git branch -a", false),
+        ("git ls-files", false),
+    ] {
+        assert_eq!(of(command).recursive, recursive, "{command}");
+    }
+    assert!(of("git branch --list ../x").operands.is_empty());
+}

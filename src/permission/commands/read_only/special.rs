@@ -1,0 +1,182 @@
+//! Known commands whose operands are a language of their own.
+
+use super::line::Line;
+use super::{KnownUse, Operand};
+use crate::permission::commands::carriers::sed as sed_script;
+use crate::permission::subject::Access;
+
+/// Whether `program` is one of those that [`of`] reads.
+pub(super) fn is_listed(program: &str) -> bool {
+    matches!(program, "find" | "test" | "[" | "printf" | "command" | "set" | "date")
+}
+
+/// What is known about a command that does not fit the table.
+pub(super) fn of(program: &str, arguments: &[String]) -> Option<KnownUse> {
+    match program {
+        "find" => find(arguments),
+        "test" => test(arguments),
+        "[" => test(arguments.split_last().filter(|(last, _)| *last == "]")?.1),
+        "printf" => printf(arguments),
+        "command" => match arguments {
+            // It prints where a program is found.
+            [option, names @ ..] if matches!(option.as_str(), "-v" | "-V") && !names.is_empty() => {
+                names.iter().all(|name| !name.starts_with('-')).then(KnownUse::default)
+            }
+            _ => None,
+        },
+        "set" => set(arguments),
+        _ => None,
+    }
+}
+
+fn reads<'p>(paths: impl IntoIterator<Item = &'p String>) -> KnownUse {
+    let operands = paths.into_iter().map(|p| Operand { path: p.clone(), access: Access::Read }).collect();
+    KnownUse { operands, ..KnownUse::default() }
+}
+
+/// findutils 4.9, find(1): tests that neither run, nor write, nor read other files.
+fn find(arguments: &[String]) -> Option<KnownUse> {
+    let arguments = arguments.strip_prefix(&["-P".to_owned()]).unwrap_or(arguments);
+    let is_path = |w: &&String| !w.starts_with('-') && !matches!(w.as_str(), "(" | ")" | "!" | ",");
+    let paths: Vec<&String> = arguments.iter().take_while(is_path).collect();
+    let mut words = arguments[paths.len()..].iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word {
+            "(" | ")" | "!" | "-not" | "-a" | "-and" | "-o" | "-or" | "-print" | "-print0" | "-empty"
+            | "-prune" | "-true" | "-false" | "-readable" | "-writable" | "-executable" | "-xdev"
+            | "-mount" | "-depth" | "-quit" | "-ls" | "-daystart" | "-nouser" | "-nogroup" => {}
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" | "-regextype"
+            | "-type" | "-maxdepth" | "-mindepth" | "-size" | "-mtime" | "-mmin" | "-ctime" | "-cmin"
+            | "-atime" | "-amin" | "-perm" | "-user" | "-group" | "-links" | "-inum" | "-printf" => {
+                words.next()?;
+            }
+            _ => return None,
+        }
+    }
+    let here = ".".to_owned();
+    let operands = if paths.is_empty() { reads([&here]) } else { reads(paths) };
+    Some(KnownUse { recursive: true, ..operands })
+}
+
+/// bash 5.2 manual, 6.4: one test, which looks at no variable and no option of the shell.
+fn test(arguments: &[String]) -> Option<KnownUse> {
+    let is_compared = |word: &str| {
+        matches!(word, "=" | "==" | "!=" | "<" | ">" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
+    };
+    match arguments {
+        [] | [_] => Some(KnownUse::default()),
+        [_, operator, _] if is_compared(operator) => Some(KnownUse::default()),
+        [left, operator, right] if matches!(operator.as_str(), "-nt" | "-ot" | "-ef") => {
+            Some(reads([left, right]))
+        }
+        [operator, _] if matches!(operator.as_str(), "-n" | "-z") => Some(KnownUse::default()),
+        [operator, path]
+            if operator.len() == 2
+                && operator.starts_with('-')
+                && "abcdefgGhkLNOprsSuwx".contains(&operator[1..]) =>
+        {
+            Some(reads([path]))
+        }
+        [not, rest @ ..] if not == "!" && rest.len() < 4 => test(rest),
+        _ => None,
+    }
+}
+
+/// bash 5.2 manual, 4.2: without `-v` and `%n`, which assign, and `%(…)T`.
+fn printf(arguments: &[String]) -> Option<KnownUse> {
+    let (format, _) = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments).split_first()?;
+    if format.starts_with('-') && arguments.first() == Some(format) {
+        return None;
+    }
+    let mut rest = format.as_str();
+    while let Some((_, behind)) = rest.split_once('%') {
+        let conversion = behind.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #0.*'".contains(c));
+        if !conversion
+            .starts_with(['%', 'b', 'c', 'd', 'e', 'f', 'g', 'i', 'o', 'q', 's', 'u', 'x', 'X', 'E', 'G'])
+        {
+            return None;
+        }
+        rest = &conversion[1..];
+    }
+    Some(KnownUse::default())
+}
+
+/// bash 5.2 manual, 4.3.1: when the shell stops, and what it shows.
+fn set(arguments: &[String]) -> Option<KnownUse> {
+    let mut words = arguments.iter().map(String::as_str);
+    let first = words.next()?;
+    let letters = first.strip_prefix(['-', '+'])?;
+    if letters.is_empty() || !letters.chars().all(|c| "euxo".contains(c)) {
+        return None;
+    }
+    if letters.contains('o') && !matches!(words.next(), Some("pipefail" | "errexit" | "nounset" | "xtrace")) {
+        return None;
+    }
+    words.next().is_none().then(KnownUse::default)
+}
+
+/// Nothing, or one operand that starts with `+`.
+pub(super) fn date_format<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    match line.operands.as_slice() {
+        [] => Some(Vec::new()),
+        [format] if format.starts_with('+') => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// Exactly two paths.
+pub(super) fn two<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    (line.operands.len() == 2).then(|| line.operands.clone())
+}
+
+/// One directory that is named, and not the one before (`-`).
+pub(super) fn one_directory<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    match line.operands.as_slice() {
+        [directory] if *directory != "-" && !directory.is_empty() => Some(vec![directory]),
+        _ => None,
+    }
+}
+
+/// A number for the shell's own end.
+pub(super) fn status<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    match line.operands.as_slice() {
+        [] => Some(Vec::new()),
+        [number] if number.len() < 4 && number.bytes().all(|b| b.is_ascii_digit()) => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// A pattern, unless one was given or only files are listed, then paths; the working directory when there is none.
+pub(super) fn ripgrep<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    let no_pattern = line.long.contains(&"files") || line.of(&["e", "regexp"]).next().is_some();
+    let paths = if no_pattern { line.operands.as_slice() } else { line.operands.get(1..)? };
+    Some(if paths.is_empty() { vec!["."] } else { paths.to_vec() })
+}
+
+/// A script that only prints and edits the stream.
+pub(super) fn sed<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    let given: Vec<&str> = line.of(&["e", "expression"]).collect();
+    let (script, paths) = if given.is_empty() {
+        let (script, paths) = line.operands.split_first()?;
+        ((*script).to_owned(), paths)
+    } else {
+        (given.join("\n"), line.operands.as_slice())
+    };
+    (sed_script::script(&script)? == sed_script::Does::default()).then(|| paths.to_vec())
+}
+
+/// A program that opens nothing and runs nothing. Its operands can be assignments: those are not known.
+pub(super) fn awk<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    let (program, paths) = line.operands.split_first()?;
+    // Redirections, pipes, `getline`, `system()`, `@include`, calls through a variable, and the list of files.
+    let opens = ["system", "getline", "|", ">", "@", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "extension"];
+    let quiet = !opens.iter().any(|part| program.contains(part));
+    (quiet && !paths.iter().any(|path| path.contains('='))).then(|| paths.to_vec())
+}
+
+/// A filter that loads no modules.
+pub(super) fn jq<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    let (filter, paths) = line.operands.split_first()?;
+    let loads = ["import", "include", "modulemeta"];
+    (!loads.iter().any(|part| filter.contains(part))).then(|| paths.to_vec())
+}

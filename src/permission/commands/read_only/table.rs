@@ -1,0 +1,304 @@
+//! The read-only commands that agents run most: which flags of theirs are harmless, and which operands are paths.
+//!
+//! Only what is listed counts. Left out on purpose: whatever writes, runs a program, reads a list of files from a
+//! file, follows symlinks while it descends, or never ends (`tail -f`).
+
+use super::line::{Known, Operands, PLAIN};
+use super::special;
+
+pub(super) const TABLE: &[Known] = &[
+    // coreutils 9.1, 10.1.
+    Known {
+        names: &["ls"],
+        flags: "aAbBcdfFghGiklmnNopqQrRsStuUvxX1Z",
+        values: "Iw",
+        long: &[
+            "all almost-all human-readable size reverse directory classify color inode full-time recursive \
+               group-directories-first numeric-uid-gid no-group",
+        ],
+        long_values: &["sort time time-style format ignore"],
+        recursive: Some('R'),
+        operands: Operands::PathsOrHere,
+        ..PLAIN
+    },
+    // 19.1.
+    Known { names: &["pwd"], flags: "LP", operands: Operands::None, ..PLAIN },
+    // 3.1 to 3.4.
+    Known {
+        names: &["cat"],
+        flags: "AbeEnstTuv",
+        long: &["number number-nonblank show-all show-ends show-tabs show-nonprinting squeeze-blank"],
+        ..PLAIN
+    },
+    Known { names: &["tac"], ..PLAIN },
+    Known { names: &["nl"], flags: "p", values: "bdfhilnsvw", ..PLAIN },
+    Known { names: &["od"], flags: "abcdfiloxv", values: "AjNt", attached: "Sw", ..PLAIN },
+    // 3.6.
+    Known { names: &["base64", "base32"], flags: "di", values: "w", operands: Operands::Paths(1), ..PLAIN },
+    // 4.1, 4.2.
+    Known { names: &["fmt"], flags: "cstu", values: "w", numeric: true, ..PLAIN },
+    Known { names: &["fold"], flags: "bs", values: "w", numeric: true, ..PLAIN },
+    // 5.1, 5.2.
+    Known {
+        names: &["head", "tail"],
+        flags: "qvz",
+        values: "nc",
+        long: &["quiet silent verbose"],
+        long_values: &["lines bytes"],
+        numeric: true,
+        ..PLAIN
+    },
+    // 6.1, 6.4 to 6.6.
+    Known { names: &["wc"], flags: "clmLw", long: &["bytes chars lines words max-line-length"], ..PLAIN },
+    Known { names: &["sha256sum", "sha1sum", "sha512sum", "md5sum", "cksum"], flags: "bt", ..PLAIN },
+    // 7.1, 7.3 to 7.5; `-T` and `--compress-program` are left out.
+    Known {
+        names: &["sort"],
+        flags: "bdfgiMhnRrVcCmsuz",
+        values: "kt",
+        long: &["numeric-sort reverse unique human-numeric-sort version-sort ignore-case stable check \
+               general-numeric-sort ignore-leading-blanks"],
+        long_values: &["key field-separator"],
+        ..PLAIN
+    },
+    Known {
+        names: &["uniq"],
+        flags: "cdDiuz",
+        values: "fsw",
+        long: &["count repeated unique ignore-case"],
+        long_values: &["skip-fields skip-chars check-chars"],
+        operands: Operands::Paths(1),
+        ..PLAIN
+    },
+    Known { names: &["comm"], flags: "123z", long: &["total"], operands: Operands::Paths(2), ..PLAIN },
+    Known { names: &["tsort"], operands: Operands::Paths(1), ..PLAIN },
+    // 8.1 to 8.3.
+    Known {
+        names: &["cut"],
+        flags: "nsz",
+        values: "bcdf",
+        long: &["complement only-delimited"],
+        long_values: &["bytes characters delimiter fields output-delimiter"],
+        ..PLAIN
+    },
+    Known {
+        names: &["paste"],
+        flags: "sz",
+        values: "d",
+        long: &["serial"],
+        long_values: &["delimiters"],
+        ..PLAIN
+    },
+    Known { names: &["join"], flags: "iz", values: "a12ejotv", operands: Operands::Paths(2), ..PLAIN },
+    // 9.1 to 9.3.
+    Known {
+        names: &["tr"],
+        flags: "cCdst",
+        long: &["delete squeeze-repeats complement"],
+        operands: Operands::Text,
+        ..PLAIN
+    },
+    Known { names: &["expand", "unexpand"], flags: "ai", values: "t", ..PLAIN },
+    // 12.4, 14.1 to 14.3.
+    Known { names: &["readlink", "realpath"], flags: "efmqsz", ..PLAIN },
+    Known {
+        names: &["du"],
+        flags: "0abchkmsSx",
+        values: "dt",
+        long: &["all bytes summarize human-readable total apparent-size"],
+        long_values: &["max-depth threshold block-size"],
+        recursive: Some('*'),
+        operands: Operands::PathsOrHere,
+        ..PLAIN
+    },
+    Known {
+        names: &["df"],
+        flags: "ahHiklPT",
+        long: &["human-readable inodes total"],
+        operands: Operands::PathsOrHere,
+        ..PLAIN
+    },
+    Known {
+        names: &["stat"],
+        flags: "ft",
+        values: "c",
+        long: &["terse"],
+        long_values: &["format printf"],
+        ..PLAIN
+    },
+    // 15.1, 16.1, 16.2, 18.1, 18.2.
+    Known { names: &["echo"], operands: Operands::Text, ..PLAIN },
+    Known {
+        names: &["true", "false", ":", "whoami", "nproc", "arch", "tty", "logname"],
+        operands: Operands::None,
+        ..PLAIN
+    },
+    Known { names: &["basename", "dirname"], flags: "az", values: "s", operands: Operands::Text, ..PLAIN },
+    // 19.2, 20.1 to 21.6, 25.1, 26.2.
+    Known { names: &["printenv"], flags: "0", stops: true, operands: Operands::Text, ..PLAIN },
+    Known {
+        names: &["env", "hostname", "uptime", "groups", "jobs", "times"],
+        operands: Operands::None,
+        ..PLAIN
+    },
+    Known { names: &["uname"], flags: "asnrvmpio", operands: Operands::None, ..PLAIN },
+    Known { names: &["id"], flags: "ugGnr", operands: Operands::None, ..PLAIN },
+    Known {
+        names: &["date"],
+        flags: "uR",
+        attached: "I",
+        values: "d",
+        long: &["utc iso-8601 rfc-3339 universal"],
+        long_values: &["date"],
+        operands: Operands::Read(special::date_format),
+        ..PLAIN
+    },
+    Known { names: &["sleep"], operands: Operands::Text, ..PLAIN },
+    Known { names: &["seq"], flags: "w", values: "fs", operands: Operands::Text, ..PLAIN },
+    // debianutils which(1).
+    Known { names: &["which"], flags: "a", operands: Operands::Text, ..PLAIN },
+    // util-linux 2.38: rev(1), hexdump(1) (without `-e` and `-f`, formats of its own), column(1).
+    Known { names: &["rev"], ..PLAIN },
+    Known { names: &["hexdump", "hd"], flags: "bcCdovx", values: "ns", ..PLAIN },
+    Known {
+        names: &["column"],
+        flags: "tx",
+        values: "csoNHRTW",
+        long: &["table"],
+        long_values: &["separator output-separator columns"],
+        ..PLAIN
+    },
+    // procps free(1).
+    Known { names: &["free"], flags: "bkmghtwl", operands: Operands::None, ..PLAIN },
+    // file(1) 5.44; `-m`, `-C`, `-z` and `-f` are left out.
+    Known { names: &["file"], flags: "bihkLN0", long: &["brief mime mime-type mime-encoding"], ..PLAIN },
+    // binutils 2.40 strings(1).
+    Known { names: &["strings"], flags: "af", values: "nte", numeric: true, ..PLAIN },
+    // xxd(1): a second operand would be written, and so does `-r`.
+    Known {
+        names: &["xxd"],
+        flags: "abCeiuEp",
+        values: "cglos",
+        long: &["plain ps"],
+        operands: Operands::Paths(1),
+        ..PLAIN
+    },
+    // diffutils 3.8: cmp(1), diff(1). Diff of directories follows symlinks in them.
+    Known {
+        names: &["cmp"],
+        flags: "bls",
+        values: "n",
+        long: &["silent quiet verbose"],
+        operands: Operands::Paths(2),
+        ..PLAIN
+    },
+    Known {
+        names: &["diff"],
+        flags: "abBcdeiEnNpqstTuwyZ",
+        values: "CUW",
+        long: &["brief report-identical-files unified context side-by-side ignore-case ignore-all-space \
+               ignore-space-change ignore-blank-lines text color minimal suppress-common-lines new-file"],
+        long_values: &["width label"],
+        numeric: true,
+        files_only: true,
+        operands: Operands::Read(special::two),
+        ..PLAIN
+    },
+    // grep 3.8; `-f` and `-R` are left out.
+    Known {
+        names: &["grep", "egrep", "fgrep"],
+        flags: "EFGPiynwxvcLloqshHrIZzabUT",
+        values: "eABCm",
+        long: &[
+            "extended-regexp fixed-strings perl-regexp ignore-case line-number word-regexp line-regexp invert-match count \
+               files-with-matches files-without-match only-matching quiet no-messages with-filename no-filename \
+               color colour null text byte-offset",
+        ],
+        long_values: &["regexp include exclude exclude-dir max-count context after-context before-context"],
+        numeric: true,
+        recursive: Some('r'),
+        operands: Operands::Pattern(false),
+        ..PLAIN
+    },
+    // ripgrep 14: rg(1). `--pre`, `--hostname-bin`, `-z`, `-L` and `-f` are left out.
+    Known {
+        names: &["rg"],
+        flags: "FilcnNoqsSvwxUHI0aPu",
+        values: "egtTABCmMdr",
+        long: &[
+            "fixed-strings ignore-case files-with-matches files-without-match count count-matches line-number no-line-number \
+               only-matching quiet case-sensitive smart-case invert-match word-regexp line-regexp multiline \
+               multiline-dotall with-filename no-filename hidden no-ignore no-heading heading json column trim no-config \
+               vimgrep pcre2 null text stats no-messages files",
+        ],
+        long_values: &[
+            "regexp glob iglob type type-not after-context before-context context max-count max-columns \
+                      max-depth sort sortr color replace",
+        ],
+        recursive: Some('*'),
+        operands: Operands::Read(special::ripgrep),
+        ..PLAIN
+    },
+    Known {
+        names: &["sed"],
+        flags: "nErsuz",
+        values: "e",
+        long: &["quiet silent regexp-extended null-data separate unbuffered"],
+        long_values: &["expression"],
+        operands: Operands::Read(special::sed),
+        ..PLAIN
+    },
+    // POSIX awk; gawk(1) 5.2, mawk(1).
+    Known {
+        names: &["awk", "gawk", "mawk"],
+        stops: true,
+        values: "Fv",
+        operands: Operands::Read(special::awk),
+        ..PLAIN
+    },
+    // jq 1.6 manual, "Invoking jq"; `-f`, `-L` and what reads other files are left out.
+    Known {
+        names: &["jq"],
+        flags: "ceCMnrRsSaj",
+        long: &[
+            "compact-output exit-status color-output monochrome-output null-input raw-output raw-input slurp \
+               sort-keys ascii-output join-output tab",
+        ],
+        long_values: &["indent"],
+        operands: Operands::Read(special::jq),
+        ..PLAIN
+    },
+    // tree(1) 2.1; `-o`, `-R` (which writes with `-o`), `-l` (which follows symlinks) and `--fromfile` are left out.
+    Known {
+        names: &["tree"],
+        flags: "adfFisghpuDNqQrtcvUnCASJX",
+        values: "LIP",
+        apart: true,
+        long: &["noreport dirsfirst gitignore prune charset du si inodes device"],
+        long_values: &["filelimit"],
+        recursive: Some('*'),
+        operands: Operands::PathsOrHere,
+        ..PLAIN
+    },
+    // bash 5.2 manual, 4.1 and 4.2; options end at the first operand. `cd` decides where what follows counts from.
+    Known {
+        names: &["cd"],
+        flags: "LP",
+        stops: true,
+        operands: Operands::Read(special::one_directory),
+        ..PLAIN
+    },
+    Known { names: &["type"], flags: "apPtf", operands: Operands::Text, ..PLAIN },
+    Known { names: &["umask"], flags: "pS", operands: Operands::None, ..PLAIN },
+    Known { names: &["ulimit"], flags: "aHS", operands: Operands::None, ..PLAIN },
+    Known { names: &["exit"], operands: Operands::Read(special::status), ..PLAIN },
+];
+
+/// Programs whose version may be asked for. Left out: whatever is often a proxy that obeys a file of the
+/// workspace to find the program that it stands for (`rust-toolchain.toml`, `go.mod`, `.python-version`,
+/// `.node-version`, `package.json`, `.ruby-version`, `.tool-versions`): cargo, rustc, rustup, go, python, pip, node,
+/// npm, yarn, pnpm, ruby, java.
+pub(super) const VERSIONED: &[&str] = &[
+    "git gcc g++ cc c++ clang clang++ make cmake ninja bash curl wget tar gzip docker podman ssh sqlite3 jq rg fd",
+    "tree find sed grep awk gawk ls cat head tail wc sort diff file xxd openssl pkg-config ld as gdb strace tmux",
+];
