@@ -1,6 +1,7 @@
 //! What kind of program a command starts, and what a rule with a star may therefore allow.
 
 use super::super::command_pattern::Coverage;
+use super::builtins::{self, Does};
 use super::programs::{self, has, row};
 use super::read_only as known;
 
@@ -29,7 +30,7 @@ pub(super) fn base_name(program: &str) -> &str {
 /// What kind of program a command's first word starts.
 pub(crate) fn kind(program: &str) -> ProgramKind {
     let name = base_name(program);
-    if has(programs::CARRIERS, name) {
+    if has(programs::CARRIERS, name) || builtins::does(name).is_some_and(Does::carries) {
         ProgramKind::Carrier
     } else if has(programs::INTERPRETERS, name.to_ascii_lowercase().as_str()) {
         ProgramKind::Interpreter

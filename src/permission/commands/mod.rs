@@ -1,5 +1,8 @@
 //! What programs do with the words that they get: pure tables, each with the manual that it comes from.
 
+#[cfg(test)]
+mod agents_tests;
+mod builtins;
 pub(crate) mod carriers;
 pub(crate) mod descent;
 #[cfg_attr(
@@ -10,3 +13,5 @@ pub(crate) mod git;
 pub(crate) mod kind;
 mod programs;
 pub mod read_only;
+#[cfg_attr(not(test), expect(dead_code, reason = "the digest of an approval is what asks for the files"))]
+pub(crate) mod workspace_code;

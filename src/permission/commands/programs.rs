@@ -1,17 +1,10 @@
 //! Tables of programs: what each does with its arguments. Names are separated by white space.
 //!
-//! The builtins are those of bash 5.2 (its manual, "Shell Builtin Commands"); options come from the manuals of
-//! the programs.
+//! Options come from the manuals of the programs.
 
-/// Programs and builtins that run their arguments or their input, or can be made to. The builtins are those of
-/// bash 5.2 (its manual, "Shell Builtin Commands") that evaluate, source or assign: an assignment to `a[$(…)]`
-/// evaluates the subscript.
+/// Programs that run their arguments or their input, or can be made to. What the builtins of bash do stands in a
+/// table of its own.
 pub(super) const CARRIERS: &[&str] = &[
-    // Builtins and keywords of bash.
-    ". source eval exec command builtin trap alias unalias set shopt enable export declare typeset",
-    "local readonly unset read mapfile readarray let test [ [[ printf getopts wait hash bind",
-    "complete compgen compopt fc history coproc time function if while until for case select ! {",
-    "return exit",
     // Programs whose arguments are a command.
     "env sudo doas su runuser setpriv capsh pkexec xargs parallel timeout nice ionice chrt taskset",
     "nohup setsid setarch linux32 linux64 stdbuf unbuffer watch flock script unshare nsenter chroot",

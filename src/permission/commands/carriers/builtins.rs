@@ -6,38 +6,31 @@ use super::{Carried, Told, is_harmless_variable, variables};
 /// What the builtin `name` carries; `None` when it is none of those that carry.
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
     let arguments = words.get(1..).unwrap_or_default();
+    names(name, arguments, out)
+        .or_else(|| runs(name, words, out))
+        .or_else(|| assigns(name, words, out))
+        .or_else(|| settings(name, arguments, out))
+}
+
+/// Those that give names another meaning, or take text.
+fn names(name: &str, arguments: &[String], out: &mut Carried) -> Option<Told> {
     let told = match name {
         // 4.1 `.`; 4.2 `source`, `unalias` (which takes a meaning back), `enable`; 8.4, 8.7: keys and completions run.
         "." | "source" | "unalias" | "bind" | "complete" | "compopt" | "enable" => {
             out.untold |= !arguments.is_empty();
             Told::All
         }
-        // 4.1 Bourne Shell Builtins.
+        // 4.1.
         "eval" => {
             out.script(skip_dashes(arguments).join(" "));
             Told::All
         }
-        "exec" => options(words, "c l a:", out),
         "trap" => trap(arguments, out),
         "hash" => {
             out.untold |= arguments.iter().any(|w| cluster(w).contains('p'));
             Told::All
         }
-        "export" | "readonly" | "declare" | "typeset" | "local" => declares(name, arguments, out),
-        "unset" => subscripts(arguments, out),
-        "getopts" => targets(arguments.iter().skip(1).take(1), out),
-        // 4.1, `test`; 6.4: `-v` and `-R` take a variable, whose subscript is evaluated.
-        "test" | "[" => {
-            let asks = arguments.iter().any(|w| w == "-v" || w == "-R");
-            if asks { subscripts(arguments, out) } else { Told::All }
-        }
-        // 4.2 Bash Builtin Commands.
-        "command" => match Line::read(words, "p v V", Order::Stops) {
-            Ok(line) if line.has("v") || line.has("V") => Told::All,
-            Ok(line) => run(line.from(0, words), out),
-            Err(_) => Told::Anything,
-        },
-        "builtin" => run(skip_dashes(arguments), out),
+        // 4.2.
         "alias" => {
             for word in arguments {
                 if let Some((_, value)) = word.split_once('=') {
@@ -46,6 +39,58 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
                 }
             }
             Told::All
+        }
+        _ => return None,
+    };
+    Some(told)
+}
+
+/// Those that run their words.
+fn runs(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
+    let arguments = words.get(1..).unwrap_or_default();
+    let told = match name {
+        // 4.1, 4.2.
+        "exec" => options(words, "c l a:", out),
+        "command" => match Line::read(words, "p v V", Order::Stops) {
+            Ok(line) if line.has("v") || line.has("V") => Told::All,
+            Ok(line) => run(line.from(0, words), out),
+            Err(_) => Told::Anything,
+        },
+        "builtin" => run(skip_dashes(arguments), out),
+        // 7.2: `jobs -x command`.
+        "jobs" => match arguments.iter().position(|w| cluster(w).contains('x')) {
+            Some(at) => run(&arguments[at + 1..], out),
+            None => Told::All,
+        },
+        // 3.2: pipelines and compound commands.
+        "time" => {
+            options(words, "p,portability a,append f,format: o,output: q,quiet v,verbose V,version help", out)
+        }
+        "coproc" => {
+            out.command(arguments);
+            // `coproc NAME command`.
+            out.command(arguments.get(1..).unwrap_or_default());
+            Told::All
+        }
+        "!" | "{" | "(" | "if" | "then" | "elif" | "else" | "while" | "until" | "do" => run(arguments, out),
+        "[[" | "((" | "for" | "case" | "select" | "function" => Told::Anything,
+        _ => return None,
+    };
+    Some(told)
+}
+
+/// Those that assign, or evaluate a subscript or an expression.
+fn assigns(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
+    let arguments = words.get(1..).unwrap_or_default();
+    let told = match name {
+        // 4.1, 4.2.
+        "export" | "readonly" | "declare" | "typeset" | "local" => declares(name, arguments, out),
+        "unset" => subscripts(arguments, out),
+        "getopts" => targets(arguments.iter().skip(1).take(1), out),
+        // 4.1, `test`; 6.4: `-v` and `-R` take a variable, whose subscript is evaluated.
+        "test" | "[" => {
+            let asks = arguments.iter().any(|w| w == "-v" || w == "-R");
+            if asks { subscripts(arguments, out) } else { Told::All }
         }
         "let" => {
             // A name in an expression is evaluated in its turn.
@@ -62,6 +107,16 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
         },
         "read" => read(words, "a: d: e i: n: N: p: r s t: u:", "a", out),
         "mapfile" | "readarray" => read(words, "d: n: O: s: t u: C: c:", "C", out),
+        // 7.2.
+        "wait" => read(words, "f n p:", "p", out),
+        _ => return None,
+    };
+    Some(told)
+}
+
+/// Those that set how the shell reads, completes or remembers.
+fn settings(name: &str, arguments: &[String], out: &mut Carried) -> Option<Told> {
+    let told = match name {
         // 4.3 Modifying Shell Behavior.
         "set" => {
             out.untold |= !sets_only_checks(arguments);
@@ -71,8 +126,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
             out.untold |= arguments.iter().any(|w| cluster(w).contains(['s', 'u']));
             Told::All
         }
-        // 7.1, 8.7, 9.2: job control, programmable completion, history.
-        "wait" => read(words, "f n p:", "p", out),
+        // 8.7, 9.2: programmable completion, history.
         "compgen" => {
             let lists = matches!(arguments, [] | [_])
                 && arguments.iter().all(|w| !cluster(w).contains(['C', 'F', 'W']));
@@ -90,18 +144,6 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
             out.untold |= arguments.iter().any(|w| cluster(w).contains(['s', 'p', 'r', 'n']));
             Told::All
         }
-        // 3.2: pipelines and compound commands.
-        "time" => {
-            options(words, "p,portability a,append f,format: o,output: q,quiet v,verbose V,version help", out)
-        }
-        "coproc" => {
-            out.command(arguments);
-            // `coproc NAME command`.
-            out.command(arguments.get(1..).unwrap_or_default());
-            Told::All
-        }
-        "!" | "{" | "(" | "if" | "then" | "elif" | "else" | "while" | "until" | "do" => run(arguments, out),
-        "[[" | "((" | "for" | "case" | "select" | "function" => Told::Anything,
         _ => return None,
     };
     Some(told)

@@ -20,6 +20,7 @@ mod variables;
 pub(crate) use transparent::transparent;
 pub(crate) use variables::is_harmless_variable;
 
+use super::builtins::{self as bash, Does};
 use super::{kind, programs, read_only};
 
 /// Words that are kept of a guessed command; what is beyond them is left open. Keeps guesses linear in the text.
@@ -172,6 +173,7 @@ fn file_name(program: &str) -> &str {
 fn runs_arguments(name: &str) -> bool {
     [name, kind::base_name(name)].iter().any(|name| {
         programs::has(programs::CARRIERS, name)
+            || bash::does(name).is_some_and(Does::carries)
             || programs::has(programs::INTERPRETERS, name)
             || table::names(name)
             || subcommands::names(name)

@@ -34,6 +34,7 @@ impl Trap {
         self.root.path().join("ws")
     }
 
+    /// Text of the same length as before is what git has to look into; another length it knows by itself.
     fn write(&self, name: &str, text: &str) {
         std::fs::write(self.ws().join(name), text).unwrap();
     }
@@ -183,7 +184,7 @@ fn the_environment_holds_over_what_the_repository_sets() {
 fn settings_of_the_user_do_not_count() {
     let trap = Trap::new();
     trap.write(".gitattributes", "* filter=x\n");
-    trap.write("f", "one\nmore\nstill\n");
+    trap.write("f", "one\nm0re\n");
     let settings = format!("[filter \"x\"]\n\tclean = {}\n", trap.program("driver"));
     std::fs::write(trap.root.path().join("home/.gitconfig"), settings).unwrap();
     trap.springs("status", true);
@@ -236,7 +237,7 @@ fn what_has_a_name_of_its_own_is_refused_in_the_settings() {
         for command in commands {
             let trap = Trap::new();
             trap.write(".gitattributes", attributes);
-            trap.write("f", "one\nmore\nstill\n");
+            trap.write("f", "one\nm0re\n");
             if command.starts_with("stash") {
                 trap.git("stash -q", &[]);
             }
@@ -248,6 +249,7 @@ fn what_has_a_name_of_its_own_is_refused_in_the_settings() {
     let trap = Trap::new();
     trap.write(".gitattributes", attributes);
     trap.write("settings", &format!("[filter \"x\"]\n\tclean = {}\n", trap.program("driver")));
+    trap.write("f", "one\nm0re\n");
     trap.set("include.path", "../settings");
     trap.springs("status", false);
 
