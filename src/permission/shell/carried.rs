@@ -113,12 +113,16 @@ impl Found {
             // Any word of it may begin a command: that is how deny and ask look at such a command anyway.
             return Ok(());
         }
+        let directories = match &carried.directory {
+            Some(directory) => joined(&leaf.directories, &[directory.into()]),
+            None => leaf.directories.clone(),
+        };
         for command in carried.commands {
             let inner = Leaf {
                 words: command.words,
                 open: command.open || leaf.open,
                 carried: true,
-                directories: leaf.directories.clone(),
+                directories: directories.clone(),
                 ..Leaf::default()
             };
             self.push(inner.clone())?;
@@ -130,11 +134,11 @@ impl Found {
             }
             let Script { leaves, files } = read::script(&text, depth + 1)?;
             for inner in leaves {
-                let directories = joined(leaf, &inner.directories);
+                let directories = joined(&directories, &inner.directories);
                 self.push(Leaf { carried: true, directories, ..inner })?;
             }
             let files = files.into_iter().map(|file| {
-                let directories = joined(leaf, &file.directories);
+                let directories = joined(&directories, &file.directories);
                 FileUse { directories, ..file }
             });
             self.files.extend(files);
@@ -164,9 +168,9 @@ fn runs_a_stream(words: &[String]) -> bool {
     runs_files && words.iter().any(stream)
 }
 
-fn joined(leaf: &Leaf, inner: &[PathBuf]) -> Vec<PathBuf> {
+fn joined(outer: &[PathBuf], inner: &[PathBuf]) -> Vec<PathBuf> {
     let join = |outer: &PathBuf, inner: &PathBuf| {
         if inner.as_os_str().is_empty() { outer.clone() } else { outer.join(inner) }
     };
-    leaf.directories.iter().flat_map(|outer| inner.iter().map(move |inner| join(outer, inner))).collect()
+    outer.iter().flat_map(|outer| inner.iter().map(move |inner| join(outer, inner))).collect()
 }

@@ -21,6 +21,8 @@ fn find(words: &[String], out: &mut Carried) -> Told {
     while let Some(at) =
         rest.iter().position(|w| matches!(w.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"))
     {
+        // Where it finds something, and that is not told.
+        out.untold |= rest[at].ends_with("dir");
         rest = &rest[at + 1..];
         // `+` ends a command only behind `{}`.
         let ends = |at: &usize| {

@@ -33,6 +33,8 @@ pub(crate) struct Carried {
     pub commands: Vec<CarriedCommand>,
     /// Shell text that it evaluates.
     pub scripts: Vec<String>,
+    /// The directory in which it runs them, when that is another one; counted from its own.
+    pub directory: Option<String>,
     /// It runs something, or makes later words mean something, that its words do not tell.
     pub untold: bool,
     /// The commands are every place where one might begin, and what each of them carries is in here too: hold

@@ -24,6 +24,8 @@ enum Effect {
     Script,
     /// What is run is not told.
     Untold,
+    /// Its value is the directory in which the rest is run.
+    Directory,
 }
 
 struct Row {
@@ -45,10 +47,10 @@ const TABLE: &[Row] = &[
         options: "i,ignore-environment 0,null u,unset: C,chdir: S,split-string: block-signal? default-signal? \
                   ignore-signal? list-signal-handling v,debug help version",
         operands: Operands::Assigned,
-        effects: &[("help", Effect::Quiet), ("version", Effect::Quiet)],
+        effects: &[("C", Effect::Directory), ("help", Effect::Quiet), ("version", Effect::Quiet)],
         ..PLAIN
     },
-    // coreutils 9.1, 23.1, 23.3 to 23.7.
+    // coreutils 9.1, 23.1, 23.3 to 23.7. Beneath another root paths lead elsewhere.
     Row {
         names: "chroot",
         options: "groups: userspec: skip-chdir help version",
@@ -75,6 +77,9 @@ const TABLE: &[Row] = &[
         operands: Operands::Assigned,
         shell: true,
         effects: &[
+            ("D", Effect::Directory),
+            ("R", Effect::Untold),
+            ("i", Effect::Untold),
             ("e", Effect::Untold),
             ("l", Effect::Quiet),
             ("v", Effect::Quiet),
@@ -144,6 +149,7 @@ const TABLE: &[Row] = &[
                   c,map-current-user map-auto map-user: map-group: map-users: map-groups: mount-proc? kill-child? \
                   propagation: setgroups: R,root: w,wd: S,setuid: G,setgid: keep-caps monotonic: boottime: h,help V,version",
         shell: true,
+        effects: &[("R", Effect::Untold), ("w", Effect::Directory)],
         ..PLAIN
     },
     // strace(1) 6.1; `-o '|command'` is looked at by itself.
@@ -215,6 +221,10 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
     if effects().any(|effect| effect == Effect::Quiet) {
         return Some(Told::All);
     }
+    let directories = row.effects.iter().filter(|(_, effect)| *effect == Effect::Directory);
+    out.directory = directories.flat_map(|(option, _)| line.values(option)).last().map(str::to_owned);
+    // What follows a new root is another file system, whose paths say nothing.
+    out.untold |= name == "chroot";
     for (option, _) in row.effects.iter().filter(|(_, effect)| *effect == Effect::Script) {
         line.values(option).for_each(|text| out.script(text));
     }

@@ -36,6 +36,29 @@ fn tells(text: &str, want_commands: &[&str], want_scripts: &[&str]) {
 }
 
 #[test]
+fn the_directory_of_what_is_run_is_told_or_nothing_is() {
+    for (text, directory) in [
+        ("env -C d rm x", Some("d")),
+        ("env -Ca --chdir=d rm x", Some("d")),
+        ("env rm x", None),
+        ("sudo -D d rm x", Some("d")),
+        ("unshare -w d rm x", Some("d")),
+    ] {
+        let found = of(text);
+        assert_eq!(found.directory.as_deref(), directory, "{text}");
+        assert_eq!(commands(&found)[0], "rm x", "{text}");
+        assert!(!found.untold, "{text}");
+    }
+    for text in
+        ["chroot d rm x", "sudo -i rm x", "sudo -R d rm x", "unshare -R d rm x", "find . -execdir rm x ;"]
+    {
+        let found = of(text);
+        assert_eq!(commands(&found)[0], "rm x", "{text}");
+        assert!(found.untold, "{text}");
+    }
+}
+
+#[test]
 fn commands_behind_known_options_are_told() {
     for (text, command) in [
         ("env rm x", "rm x"),
@@ -73,7 +96,6 @@ fn commands_behind_known_options_are_told() {
         ("taskset 0x3 rm x", "rm x"),
         ("flock f rm x", "rm x"),
         ("flock -n -w 5 f rm x", "rm x"),
-        ("chroot d rm x", "rm x"),
         ("strace -f -e trace=open rm x", "rm x"),
         ("strace -o out -ff rm x", "rm x"),
         ("watch -x rm x", "rm x"),
@@ -89,7 +111,7 @@ fn commands_behind_known_options_are_told() {
         ("! rm x", "rm x"),
         ("runuser -u u -- rm x", "rm x"),
         ("find . -exec rm x ;", "rm x"),
-        ("find . -name y -execdir rm x ; -print", "rm x"),
+        ("find . -name y -exec rm x ; -print", "rm x"),
         ("find . -ok rm x ;", "rm x"),
         ("fd y --exec-batch rm", "rm"),
         ("git bisect run rm x", "rm x"),
