@@ -1,9 +1,10 @@
 //! What the commands of a text run in turn, and which of them change what the others mean.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use super::super::commands::carriers;
 use super::super::commands::kind::{self, ProgramKind};
+use super::super::lexical;
 use super::read;
 use super::script::{FileUse, Leaf, NotUnderstood, Script};
 
@@ -103,7 +104,7 @@ struct Found {
 impl Found {
     fn of(&mut self, leaf: &Leaf, depth: usize, within: usize) -> Result<(), NotUnderstood> {
         let carried = carriers::carried(&leaf.words);
-        if carried.untold || (leaf.open && !carried.scripts.is_empty()) || runs_a_stream(&leaf.words) {
+        if carried.untold || (leaf.open && !carried.scripts.is_empty()) || runs_a_stream(leaf) {
             return Err(NotUnderstood("one of its commands runs what the text does not tell"));
         }
         if within >= MAX_TEXTS * 4 {
@@ -156,16 +157,26 @@ impl Found {
 }
 
 /// Whether a program that runs files is given one that is no file: what comes through it is not told
-/// (`sh /dev/stdin`).
-fn runs_a_stream(words: &[String]) -> bool {
-    let runs_files = words.first().is_some_and(|name| {
+/// (`sh /dev/stdin`, `cd /dev && sh stdin`).
+fn runs_a_stream(leaf: &Leaf) -> bool {
+    const STREAMS: &[&str] = &["/dev/stdin", "/dev/fd", "/dev/tty", "/dev/pts", "/proc"];
+    let runs_files = leaf.words.first().is_some_and(|name| {
         matches!(
             kind::kind(name),
             ProgramKind::Interpreter | ProgramKind::RunsWorkspace | ProgramKind::Carrier
         )
     });
-    let stream = |word: &String| ["/dev/stdin", "/dev/fd", "/proc/"].iter().any(|name| word.contains(name));
-    runs_files && words.iter().any(stream)
+    let leads_there = |path: &Path| {
+        // A relative path stays in the workspace unless it climbs; how far, it does not tell.
+        let climbs = path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
+        let spelt = lexical::normal(Path::new("/"), path);
+        climbs && STREAMS.iter().any(|stream| spelt.starts_with(stream))
+    };
+    let is_stream = |word: &String| {
+        STREAMS.iter().any(|name| word.contains(name))
+            || leaf.directories.iter().any(|directory| leads_there(&directory.join(word)))
+    };
+    runs_files && leaf.words.iter().any(is_stream)
 }
 
 fn joined(outer: &[PathBuf], inner: &[PathBuf]) -> Vec<PathBuf> {

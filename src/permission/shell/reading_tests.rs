@@ -214,6 +214,10 @@ fn everything_else_is_not_understood() {
         "python3 -c 'x'",
         "echo 'rm x' | sh /dev/stdin",
         "echo 'rm x' | bash /proc/self/fd/0",
+        "bash /dev//stdin <<< 'rm x'",
+        "cd /dev && bash stdin <<< 'rm x'",
+        "cd ../../dev/. && bash ./stdin <<< 'rm x'",
+        "env -C /dev bash stdin <<< 'rm x'",
     ] {
         assert!(analyse(text).understood().is_none(), "{text:?}: {:?}", analyse(text).understood());
     }
