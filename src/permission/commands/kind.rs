@@ -21,7 +21,7 @@ pub(crate) enum ProgramKind {
 }
 
 /// The name without directory and version: `/usr/bin/python3.11` is `python`.
-pub(super) fn base_name(program: &str) -> &str {
+pub(crate) fn base_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     if bare.is_empty() || has(programs::CARRIERS, name) { name } else { bare }

@@ -133,6 +133,9 @@ impl Found {
             if depth >= MAX_TEXTS {
                 return Err(NotUnderstood("shell texts in it are nested more than 4 deep"));
             }
+            if !reads_as_bash(&leaf.words, &text) {
+                return Err(NotUnderstood("a shell text in it is for a shell that reads it otherwise"));
+            }
             let Script { leaves, files } = read::script(&text, depth + 1)?;
             for inner in leaves {
                 let directories = joined(&directories, &inner.directories);
@@ -153,6 +156,16 @@ impl Found {
         }
         self.leaves.push(leaf);
         Ok(())
+    }
+}
+
+/// Whether the text means the same to what the words run it with. In `sh` an `&>` is an `&` and a `>`; other
+/// shells have quotes and words of their own.
+fn reads_as_bash(words: &[String], text: &str) -> bool {
+    match words.first().map(|name| kind::base_name(name)) {
+        Some("bash" | "rbash" | "eval" | "trap") => true,
+        Some("zsh" | "fish" | "csh" | "tcsh") => false,
+        _ => !text.contains("&>"),
     }
 }
 

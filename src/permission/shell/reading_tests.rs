@@ -218,6 +218,10 @@ fn everything_else_is_not_understood() {
         "cd /dev && bash stdin <<< 'rm x'",
         "cd ../../dev/. && bash ./stdin <<< 'rm x'",
         "env -C /dev bash stdin <<< 'rm x'",
+        "sh -c 'echo &> out rm x'",
+        "flock f -c 'echo &> out rm x'",
+        "fish -c 'echo a'",
+        "zsh -c 'echo a'",
     ] {
         assert!(analyse(text).understood().is_none(), "{text:?}: {:?}", analyse(text).understood());
     }
