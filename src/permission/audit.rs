@@ -40,7 +40,7 @@ impl Told {
         let _ = self.0.set(verdict.reason.clone());
     }
 
-    fn by(&self) -> Option<By> {
+    pub(super) fn by(&self) -> Option<By> {
         self.0.get().map(|reason| reason.by)
     }
 

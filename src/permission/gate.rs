@@ -13,6 +13,7 @@ use super::checker::{
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
 use super::explain::Paper;
 use super::scope::{Admission, Scope};
+use super::verdict::By;
 use crate::domain::approval::{AskReason, Offer, exact};
 use crate::domain::audit::{AuditDecision, AuditKind, AuditRecord};
 use crate::domain::digest::Digest;
@@ -55,6 +56,7 @@ pub struct PermittedCall {
     paths: Vec<JudgedPath>,
     approved: Option<Vec<(PathBuf, Option<ContentHash>)>>,
     hidden: Hidden,
+    usual: bool,
 }
 
 impl PermittedCall {
@@ -103,6 +105,12 @@ impl PermittedCall {
     /// Whether a person was asked and allowed it; `false` where nobody had to be.
     pub fn was_asked(&self) -> bool {
         self.approved.is_some()
+    }
+
+    /// Whether it runs because such calls run unasked, by no rule, grant, flag or person: then a command is
+    /// harmless only in the environment that [`super::shell::CommandAnalysis::environment`] tells.
+    pub fn is_usual(&self) -> bool {
+        self.usual
     }
 
     /// What tells hidden paths, to be kept by a blocking walk.
@@ -330,7 +338,9 @@ impl Gate {
             Reviewed::Allowed => None,
             Reviewed::Ask(ask) => Some(ask.preview.files),
         };
+        let usual = approved.is_none() && told.by() == Some(By::Class);
         Ok(Clearance::Permitted(Box::new(PermittedCall {
+            usual,
             call,
             directory: review.directory,
             workspace: circumstances.scope.map(|scope| Arc::clone(&scope.workspace)),

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobBuilder;
 
 use super::checker::PermissionRequest;
+use super::repository;
 use super::shell::{CommandAnalysis, WordPath};
 use super::subject::{OnDisk, Place, SubjectPath};
 use crate::workspace::{FileKind, Workspace, WorkspaceError};
@@ -30,7 +31,8 @@ pub(super) fn of_command(
     };
     let mut operands = Vec::new();
     let mut on_disk = OnDisk::on_paper();
-    let used = analysis.path_uses();
+    on_disk.plain_repositories = repository::all_plain(analysis, &scope.workspace, directory);
+    let used = analysis.path_uses(on_disk.plain_repositories);
     on_disk.operands_located = used.len() <= MAX_WORDS;
     on_disk.paths_stay = analysis.paths_stay();
     for operand in used.into_iter().take(MAX_WORDS) {

@@ -22,6 +22,7 @@ mod petition;
 pub mod policy;
 mod protected;
 mod proxy;
+mod repository;
 mod revision;
 pub mod rule;
 mod rule_list;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::breaker;
+use super::commands::read_only::KnownUse;
 use super::path_pattern::{PathPatternError, Reach};
 use super::protected;
 use super::rule::Rule;
@@ -309,7 +310,7 @@ impl Policy {
                 circumstances.grants.iter().find(|grant| grant_covers_leaf(grant, leaf, confined, hides))
             {
                 by_grant(grant)
-            } else if self.is_harmless(number, leaf, subject, circumstances.mode) {
+            } else if self.is_harmless(leaf.known(), number, subject, circumstances.mode) {
                 continue;
             } else {
                 return None;
@@ -363,16 +364,26 @@ impl Policy {
         let script = subject.command.as_ref().and_then(CommandAnalysis::understood);
         script.is_some_and(|script| {
             let mut leaves = script.leaves().iter().enumerate().filter(|(_, leaf)| !leaf.carried);
-            leaves.all(|(number, leaf)| self.is_harmless(number, leaf, subject, mode))
-                && subject.on_disk.operands_located
+            // Git is harmless in the environment that a text gets which runs only because all of it is known.
+            let git = |leaf: &'_ Leaf| leaf.git().cloned().filter(|_| subject.on_disk.plain_repositories);
+            leaves.all(|(number, leaf)| {
+                let known = leaf.known().cloned().or_else(|| git(leaf));
+                self.is_harmless(known.as_ref(), number, subject, mode)
+            }) && subject.on_disk.operands_located
                 && (subject.on_disk.paths_stay || subject.paths.is_empty())
                 && subject.paths.iter().all(|path| is_usual_path(path, mode))
         })
     }
 
     /// A known command that changes nothing but what the mode lets be changed, in the workspace.
-    fn is_harmless(&self, number: usize, leaf: &Leaf, subject: &Subject<'_>, mode: PermissionMode) -> bool {
-        leaf.known().is_some_and(|known| {
+    fn is_harmless(
+        &self,
+        known: Option<&KnownUse>,
+        number: usize,
+        subject: &Subject<'_>,
+        mode: PermissionMode,
+    ) -> bool {
+        known.is_some_and(|known| {
             let mut paths = subject.paths.iter().filter(|path| path.of == PathOf::Leaf(number));
             subject.on_disk.operands_located
                 && paths.all(|path| subject.on_disk.paths_stay && is_usual_path(path, mode))

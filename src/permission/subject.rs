@@ -31,6 +31,8 @@ pub struct Subject<'a> {
 pub struct OnDisk {
     /// Every path operand of a known command is among the subject's paths.
     pub operands_located: bool,
+    /// Every repository that git would find lies in the workspace, and its settings are plain.
+    pub plain_repositories: bool,
     /// What a path of the command means stays as it is while the command runs.
     pub paths_stay: bool,
     /// It is known where every word leads that may be a path.

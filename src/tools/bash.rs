@@ -26,7 +26,7 @@ use crate::config::Config;
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::ToolError;
 use crate::domain::schema::ToolMutability;
-use crate::permission::{PermittedCall, Preview, Scope, Touch};
+use crate::permission::{PermittedCall, Preview, Scope, Touch, shell};
 use crate::process::artifact::ArtifactWriter;
 use crate::process::{CommandSpec, Ended, Exit, LaunchError, Launcher, Limits};
 use crate::telemetry::trace::DETAIL;
@@ -170,9 +170,16 @@ impl Tool for Bash {
         let writer =
             artifact.map(|artifact| ArtifactWriter::new(artifact.path.clone(), config.limits.artifact_bytes));
         let (carry, descriptors) = Carry::new().map_err(|error| ToolError::Internal(error.to_string()))?;
+        let mut environment = carry::environment(launcher.environment(&config.bash.pass_environment));
+        if call.is_usual() {
+            for (name, value) in shell::analyse(command).environment() {
+                environment.retain(|(present, _)| present != name);
+                environment.push((name.into(), value.into()));
+            }
+        }
         let spec = CommandSpec {
             argv: ["/bin/bash", "--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
-            env: carry::environment(launcher.environment(&config.bash.pass_environment)),
+            env: environment,
             directory,
             input: None,
             extra: descriptors,

@@ -5,10 +5,6 @@ mod agents_tests;
 mod builtins;
 pub(crate) mod carriers;
 pub(crate) mod descent;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "whoever opens the repository's settings is what asks")
-)]
 pub(crate) mod git;
 pub(crate) mod kind;
 mod programs;

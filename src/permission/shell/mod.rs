@@ -24,7 +24,7 @@ pub use script::{FileUse, Leaf, NotUnderstood, Script};
 use self::scan::{Role, Segment};
 use super::breaker;
 use super::commands::read_only::{KnownUse, Operand, known_use};
-use super::commands::{carriers, descent, kind};
+use super::commands::{carriers, descent, git, kind};
 use super::subject::{Access, PathOf, Place};
 use crate::domain::visible;
 
@@ -80,6 +80,7 @@ pub fn analyse(text: &str) -> CommandAnalysis {
                 [name, .., target] if name == "cd" => Some(entered(target)),
                 _ => known_use(leaf.inner()),
             };
+            leaf.git = git::known(leaf.inner());
         };
         script.leaves.iter_mut().filter(|leaf| !leaf.carried && !leaf.open).for_each(known);
         script
@@ -141,12 +142,13 @@ impl CommandAnalysis {
     }
 
     /// Paths that the gate has to resolve and judge as paths: operands of known commands, where a `cd` leads, and
-    /// the files of redirections.
-    pub fn path_uses(&self) -> Vec<PathUse> {
+    /// the files of redirections. `git`: the operands of git too, where its repository is plain.
+    pub fn path_uses(&self, git: bool) -> Vec<PathUse> {
         let Ok(script) = &self.read else { return Vec::new() };
         let mut uses = Vec::new();
         for (index, leaf) in script.leaves.iter().enumerate().filter(|(_, leaf)| !leaf.carried) {
-            for operand in leaf.known.iter().flat_map(|known| &known.operands) {
+            let known = leaf.known.iter().chain(leaf.git.iter().filter(|_| git));
+            for operand in known.flat_map(|known| &known.operands) {
                 uses.extend(leaf.directories.iter().map(|directory| PathUse {
                     path: directory.join(&operand.path),
                     access: operand.access,
@@ -173,7 +175,9 @@ impl CommandAnalysis {
     pub(crate) fn paths_stay(&self) -> bool {
         let Ok(script) = &self.read else { return false };
         script.started().nth(1).is_none()
-            || script.started().all(|leaf| leaf.known.is_some() || links::makes_none(&leaf.words))
+            || script
+                .started()
+                .all(|leaf| leaf.known.is_some() || leaf.git.is_some() || links::makes_none(&leaf.words))
     }
 
     /// The commands in the text, for the reviewer, with what hides escaped: as they are understood, else as the
@@ -183,6 +187,17 @@ impl CommandAnalysis {
             Ok(script) => script.leaves.iter().map(|leaf| visible::one_line(&leaf.shown())).collect(),
             Err(_) => scan::leaves(&self.text).iter().map(|leaf| visible::one_line(leaf)).collect(),
         }
+    }
+
+    /// The commands of git that only read, which are harmless where their repositories are plain.
+    pub(crate) fn reads_by_git(&self) -> impl Iterator<Item = &Leaf> {
+        self.read.iter().flat_map(Script::started).filter(|leaf| leaf.git.is_some())
+    }
+
+    /// What a command has to get in its environment when it runs only because it is known: with it git obeys nothing
+    /// but plain settings of its repository.
+    pub fn environment(&self) -> &'static [(&'static str, &'static str)] {
+        if self.reads_by_git().next().is_some() { git::SAFE_ENVIRONMENT } else { &[] }
     }
 
     /// Programs that are run with more words than the text tells (`xargs rm`).
@@ -307,7 +322,7 @@ mod tests {
     fn understanding_and_scanning_are_apart() {
         let simple = analyse("cat a b");
         assert_eq!(simple.understood().unwrap().leaves()[0].words, ["cat", "a", "b"]);
-        assert_eq!(simple.path_uses().len(), 2);
+        assert_eq!(simple.path_uses(false).len(), 2);
         for text in ["cat a && rm b", "cat $a; rm b"] {
             let compound = analyse(text);
             assert_eq!(compound.understood().is_none(), text.contains('$'), "{text}");

@@ -105,7 +105,7 @@ fn each_command_knows_where_it_may_run() {
 fn redirections_are_files_that_the_shell_opens() {
     let analysis = analyse("cd a && cat < in > out 2>> 'l og'");
     let files: Vec<(String, String)> = analysis
-        .path_uses()
+        .path_uses(false)
         .iter()
         .map(|used| (used.path.display().to_string(), format!("{:?}", used.access)))
         .collect();

@@ -32,6 +32,8 @@ pub struct Leaf {
     pub(super) directories: Vec<PathBuf>,
     /// What the table of known commands says, when every word of it is in there.
     pub(super) known: Option<KnownUse>,
+    /// The same for git, which counts in a repository whose settings are plain.
+    pub(super) git: Option<KnownUse>,
     /// Where `words` begin to be the command that counts for allow: behind `timeout 5` and the like.
     pub(super) inner: usize,
 }
@@ -74,6 +76,16 @@ impl Leaf {
     /// What the table of known commands says, when every word of it is in there.
     pub(crate) fn known(&self) -> Option<&KnownUse> {
         self.known.as_ref()
+    }
+
+    /// The same for a form of git that only reads, which counts where the repository's settings are plain.
+    pub(crate) fn git(&self) -> Option<&KnownUse> {
+        self.git.as_ref()
+    }
+
+    /// Where it may start: each counts from where the text starts.
+    pub(crate) fn directories(&self) -> &[PathBuf] {
+        &self.directories
     }
 
     /// The words that count for allow: of what `timeout 5` and the like look through to.

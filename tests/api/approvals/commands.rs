@@ -239,3 +239,48 @@ async fn a_grant_covers_one_command_of_a_text() {
     session.asks("4", "Bash", json!({"command": format!("cd {outside} && touch made")})).await;
     assert!(!server.outside().join("made").exists());
 }
+
+/// Git that only reads runs unasked where the repository's settings are plain, and starts no program of theirs.
+#[tokio::test]
+async fn git_reads_unasked_where_its_settings_are_plain() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    std::fs::create_dir(session.file("sub")).unwrap();
+    session.write_file("sub/x", "one\n");
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments);
+        assert!(command.current_dir(&session.workspace).output().unwrap().status.success(), "{arguments:?}");
+    };
+    session.asks("none", "Bash", json!({"command": "git status"})).await;
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    session.write_file("sub/x", "two\n");
+    for (id, command, want) in [
+        ("1", "git status --short", "M sub/x"),
+        ("2", "(cd sub && git diff | head -n 20)", "+two"),
+        ("3", "git log --oneline | cat", "first"),
+    ] {
+        let call = session.bash(id, command).await.expect(200);
+        assert_eq!(call["status"], "completed", "{command}: {call}");
+        assert!(call["result"]["result"].as_str().unwrap().contains(want), "{command}: {call}");
+    }
+    for (id, command) in
+        [("push", "git push"), ("mixed", "git status && touch y"), ("out", "git diff /etc/hostname")]
+    {
+        session.asks(id, "Bash", json!({"command": command})).await;
+    }
+    // A program that the settings name: then what git runs is not told by its words.
+    let marked = session.file("marked");
+    git(&["config", "core.fsmonitor", &format!("touch {}; false", marked.display())]);
+    session.asks("monitor", "Bash", json!({"command": "git status"})).await;
+    git(&["config", "--unset", "core.fsmonitor"]);
+    // What the settings of the user name does not count.
+    git(&["config", "alias.st", "status"]);
+    assert_eq!(status(&session, "again", "git status").await, "completed");
+    std::fs::rename(session.file(".git"), session.file("moved")).unwrap();
+    symlink(session.file("moved"), session.file(".git")).unwrap();
+    session.asks("link", "Bash", json!({"command": "git status"})).await;
+    assert!(!marked.exists());
+}

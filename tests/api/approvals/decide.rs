@@ -9,7 +9,7 @@ use crate::support::session::until_there;
 async fn an_allow_answers_at_once_and_lets_the_call_run() {
     let server = TestServer::start();
     let session = server.session().await;
-    let command = format!("echo begun; {}", until_there("go"));
+    let command = format!("touch begun; echo begun; {}", until_there("go"));
     let id = session.asks("c", "Bash", json!({"command": command})).await;
     let approval = server.operator().allow(&id).await;
     assert_eq!(approval["status"], "allowed");
