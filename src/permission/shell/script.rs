@@ -96,7 +96,7 @@ impl Leaf {
     /// As a shell would take it, for people to read.
     pub(super) fn shown(&self) -> String {
         let quoted = self.words.iter().map(|word| {
-            let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,^!#*?{}[]~".contains(c);
+            let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
             if !word.is_empty() && word.chars().all(plain) {
                 word.clone()
             } else {

@@ -242,6 +242,7 @@ async fn a_grant_covers_one_command_of_a_text() {
 
 /// Git that only reads runs unasked where the repository's settings are plain, and starts no program of theirs.
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the repository is made by a person, not by the server")]
 async fn git_reads_unasked_where_its_settings_are_plain() {
     let server = TestServer::start();
     let session = server.session().await;
