@@ -1,7 +1,7 @@
 //! What a shell command really runs: the one place that the policy asks about a command's text.
 //!
-//! [`read`] reads a text to its last word, with a real parser, and says no where it cannot; only what it reads can
-//! be allowed. [`scan`] finds everything that might be run, in any text at all; deny and ask look at that
+//! `read` reads a text to its last word, with a real parser, and says no where it cannot; only what it reads can
+//! be allowed. `scan` finds everything that might be run, in any text at all; deny and ask look at that
 //! wherever the text is not understood.
 
 mod bounds;
