@@ -7,7 +7,8 @@
 use super::super::example;
 use super::super::policy::{Circumstances, Policy, RuleSet};
 use super::super::verdict::Decision;
-use super::{carriers, git, workspace_code};
+use super::kind::{ProgramKind, kind};
+use super::{carriers, git};
 use crate::domain::session::PermissionMode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +133,7 @@ fn what_runs_unasked_carries_nothing() {
 fn code_of_the_workspace_is_a_class_of_its_own() {
     for (command, want, why) in COMMANDS.iter().filter(|(command, ..)| !command.starts_with("git ")) {
         let program = command.split(' ').next().unwrap();
-        let is_code = workspace_code::runs_workspace_code(program);
+        let is_code = matches!(kind(program), ProgramKind::RunsWorkspace | ProgramKind::Interpreter);
         assert_eq!(is_code, *want == AsksAsWorkspaceCode, "{command} ({why})");
     }
 }

@@ -9,5 +9,3 @@ pub(crate) mod git;
 pub(crate) mod kind;
 mod programs;
 pub mod read_only;
-#[cfg_attr(not(test), expect(dead_code, reason = "the digest of an approval is what asks for the files"))]
-pub(crate) mod workspace_code;

@@ -1,32 +1,110 @@
 //! Files that a build tool or test runner runs without being told their names.
 
-/// A program and the files that it looks for where it begins. (The manuals of each: GNU make 3.2, cargo
-/// "The Manifest Format", npm "package.json", just, pytest "Configuration", tox, Rake, Gradle, Maven, CMake.)
+/// A program and the files that it looks for where it begins, by the manual of each.
 const IMPLIED: &[(&str, &[&str])] = &[
+    // GNU make 4.3 manual, 3.2.
     ("make", &["GNUmakefile", "makefile", "Makefile"]),
     ("gmake", &["GNUmakefile", "makefile", "Makefile"]),
-    ("just", &["justfile", "Justfile", ".justfile"]),
-    ("cargo", &["Cargo.toml", "build.rs", ".cargo/config.toml", ".cargo/config"]),
-    ("npm", &["package.json", ".npmrc"]),
+    // The Cargo book, 3.2, 3.6, 3.9; the rustup book, "Overrides".
+    (
+        "cargo",
+        &[
+            "Cargo.toml",
+            "Cargo.lock",
+            "build.rs",
+            ".cargo/config.toml",
+            ".cargo/config",
+            "rust-toolchain.toml",
+            "rust-toolchain",
+        ],
+    ),
+    ("rustc", &["rust-toolchain.toml", "rust-toolchain"]),
+    // package.json and .npmrc of npm 10; pnpm, yarn, bun.
+    ("npm", &["package.json", "package-lock.json", ".npmrc"]),
     ("npx", &["package.json", ".npmrc"]),
-    ("pnpm", &["package.json", ".npmrc", ".pnpmfile.cjs"]),
-    ("yarn", &["package.json", ".yarnrc", ".yarnrc.yml"]),
-    ("bun", &["package.json", "bunfig.toml"]),
-    ("deno", &["deno.json", "deno.jsonc"]),
-    ("pytest", &["conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"]),
-    ("tox", &["tox.ini", "pyproject.toml", "setup.cfg"]),
+    ("pnpm", &["package.json", "pnpm-lock.yaml", ".npmrc", "pnpm-workspace.yaml", ".pnpmfile.cjs"]),
+    ("yarn", &["package.json", "yarn.lock", ".yarnrc", ".yarnrc.yml", ".npmrc"]),
+    ("bun", &["package.json", "bunfig.toml", "bun.lock"]),
+    ("deno", &["deno.json", "deno.jsonc", "package.json"]),
+    ("tsc", &["tsconfig.json"]),
+    ("jest", &["package.json", "jest.config.js", "jest.config.ts", "jest.config.cjs", "jest.config.mjs"]),
+    ("vitest", &["package.json", "vitest.config.ts", "vitest.config.js", "vite.config.ts", "vite.config.js"]),
+    ("vite", &["package.json", "vite.config.ts", "vite.config.js"]),
+    (
+        "eslint",
+        &[
+            "package.json",
+            "eslint.config.js",
+            "eslint.config.mjs",
+            ".eslintrc.js",
+            ".eslintrc.cjs",
+            ".eslintrc.json",
+        ],
+    ),
+    ("prettier", &["package.json", ".prettierrc", "prettier.config.js"]),
+    // pytest 8 "Configuration"; tox, nox; PEP 518 and 621.
+    ("pytest", &["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py"]),
+    ("tox", &["tox.ini", "pyproject.toml", "setup.cfg", "setup.py"]),
     ("nox", &["noxfile.py"]),
-    ("pip", &["setup.py", "pyproject.toml", "setup.cfg"]),
-    ("rake", &["Rakefile", "rakefile"]),
-    ("bundle", &["Gemfile"]),
-    ("gradle", &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
-    ("gradlew", &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
-    ("mvn", &["pom.xml"]),
-    ("cmake", &["CMakeLists.txt", "CMakePresets.json"]),
-    ("meson", &["meson.build"]),
-    ("ninja", &["build.ninja"]),
-    ("docker", &["Dockerfile", "compose.yaml", "docker-compose.yml"]),
+    ("pip", &["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"]),
+    ("uv", &["pyproject.toml", "uv.lock", "uv.toml", ".python-version"]),
+    ("poetry", &["pyproject.toml", "poetry.lock", "poetry.toml"]),
+    ("pipenv", &["Pipfile", "Pipfile.lock", ".env"]),
+    ("hatch", &["pyproject.toml", "hatch.toml"]),
     ("pre-commit", &[".pre-commit-config.yaml"]),
+    ("mypy", &["mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"]),
+    ("ruff", &["ruff.toml", ".ruff.toml", "pyproject.toml"]),
+    ("go", &["go.mod", "go.sum", "go.work"]),
+    ("cmake", &["CMakeLists.txt", "CMakePresets.json", "CMakeUserPresets.json"]),
+    ("ctest", &["CTestTestfile.cmake", "CMakePresets.json"]),
+    ("ninja", &["build.ninja"]),
+    ("meson", &["meson.build"]),
+    ("bazel", &["WORKSPACE", "MODULE.bazel", "BUILD", "BUILD.bazel", ".bazelrc"]),
+    ("just", &["justfile", "Justfile", ".justfile"]),
+    ("task", &["Taskfile.yml", "Taskfile.yaml"]),
+    ("rake", &["Rakefile", "rakefile", "Rakefile.rb"]),
+    ("bundle", &["Gemfile", "Gemfile.lock", ".bundle/config"]),
+    ("rspec", &[".rspec", "spec/spec_helper.rb"]),
+    (
+        "gradle",
+        &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"],
+    ),
+    (
+        "gradlew",
+        &[
+            "build.gradle",
+            "build.gradle.kts",
+            "settings.gradle",
+            "settings.gradle.kts",
+            "gradle.properties",
+            "gradle/wrapper/gradle-wrapper.properties",
+        ],
+    ),
+    ("mvn", &["pom.xml", ".mvn/maven.config", ".mvn/jvm.config", ".mvn/extensions.xml"]),
+    ("ant", &["build.xml"]),
+    ("sbt", &["build.sbt", "project/build.properties", "project/plugins.sbt"]),
+    ("mix", &["mix.exs", "mix.lock"]),
+    ("composer", &["composer.json", "composer.lock"]),
+    ("phpunit", &["phpunit.xml", "phpunit.xml.dist"]),
+    ("zig", &["build.zig", "build.zig.zon"]),
+    ("dune", &["dune", "dune-project"]),
+    ("stack", &["stack.yaml", "package.yaml"]),
+    ("cabal", &["cabal.project"]),
+    (
+        "docker",
+        &[
+            "Dockerfile",
+            "compose.yaml",
+            "compose.yml",
+            "docker-compose.yml",
+            "docker-compose.yaml",
+            ".dockerignore",
+        ],
+    ),
+    ("podman", &["Containerfile", "Dockerfile"]),
+    ("docker-compose", &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"]),
+    ("terraform", &["main.tf"]),
+    ("vagrant", &["Vagrantfile"]),
 ];
 
 /// The files that the programs among these words look for.
@@ -52,7 +130,8 @@ mod tests {
     fn a_programs_own_files_are_known_wherever_it_stands() {
         let of = |words: &[&str]| of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         assert!(of(&["cd", "sub", "/usr/bin/make", "all"]).contains(&"Makefile".to_owned()));
-        assert_eq!(of(&["npm", "npx"]), ["package.json", ".npmrc"]);
+        assert_eq!(of(&["npm", "npx"]), ["package.json", "package-lock.json", ".npmrc"]);
+        assert!(of(&["tsc"]).contains(&"tsconfig.json".to_owned()));
         assert!(of(&["ls", "makeup"]).is_empty());
     }
 }
