@@ -25,9 +25,13 @@ pub(crate) enum Does {
     Structure,
 }
 
+use super::names::{Index, index};
+
 use Does::{ChangesMeaning, Evaluates, Harmless, Moves, Prints, ReadsInput, Runs, Sources, Structure};
 
-const TABLE: &[(&str, Does, &str)] = &[
+type Row = (&'static str, Does, &'static str);
+
+const TABLE: &[Row] = &[
     (".", Sources, "4.1"),
     (":", Harmless, "4.1"),
     ("[", Evaluates, "4.1, 6.4: the subscript behind `-v`"),
@@ -116,7 +120,8 @@ const TABLE: &[(&str, Does, &str)] = &[
 
 /// What the builtin or keyword does; `None` for other words.
 pub(crate) fn does(word: &str) -> Option<Does> {
-    TABLE.iter().find(|(name, ..)| *name == word).map(|(_, does, _)| *does)
+    static ROWS: Index<Row> = Index::new(|| index(TABLE, |(name, ..)| [*name]));
+    ROWS.get(word).map(|(_, does, _)| *does)
 }
 
 impl Does {

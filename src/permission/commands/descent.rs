@@ -1,10 +1,10 @@
 //! Which commands read what lies beneath the directories that they are given.
 
 use super::super::shell::scan::{Role, Segment};
-use super::programs::has;
+use super::names::Names;
 
 /// Programs that descend, the working directory's when they are given none.
-const ALWAYS: &[&str] = &["rg find fd fdfind tree ag ack du rgrep"];
+static ALWAYS: Names = Names::of(&["rg find fd fdfind tree ag ack du rgrep"]);
 /// Programs that descend when a flag says so.
 const BY_FLAG: &[(&str, &str)] = &[
     ("grep", "rR"),
@@ -17,12 +17,13 @@ const BY_FLAG: &[(&str, &str)] = &[
     ("vdir", "R"),
 ];
 /// Programs that do not look into a directory, or only at the names in it.
-const STAY: &[&str] = &[
+static STAY: Names = Names::of(&[
     "cd pushd pwd mkdir rmdir touch stat echo printf basename dirname realpath readlink test true false",
     "[ which date sleep kill wc head tail cat sort uniq cut tr nl tac file ls exit export df",
-];
+]);
 /// Subcommands of git that print no content.
-const STAY_GIT: &[&str] = &["add commit status branch tag switch push pull fetch init remote config"];
+static STAY_GIT: Names =
+    Names::of(&["add commit status branch tag switch push pull fetch init remote config"]);
 
 /// Whether the segment may run a program that descends, with what makes it do so.
 pub(in crate::permission) fn descends(segment: &Segment) -> bool {
@@ -32,7 +33,7 @@ pub(in crate::permission) fn descends(segment: &Segment) -> bool {
     let mut flags: Vec<&str> = Vec::new();
     for at in segment.starts() {
         let program = segment.text()[at..].split(' ').next().unwrap_or_default();
-        if has(ALWAYS, program) {
+        if ALWAYS.has(program) {
             return true;
         }
         if program == "git" && segment.words().any(|w| w == "grep") {
@@ -63,9 +64,9 @@ fn makes_descend(word: &str, flags: &[&str]) -> bool {
 pub(in crate::permission) fn stays(segment: &Segment) -> bool {
     let mut words = segment.words();
     match words.next() {
-        Some("git") => words.next().is_some_and(|sub| has(STAY_GIT, sub)),
+        Some("git") => words.next().is_some_and(|sub| STAY_GIT.has(sub)),
         Some("ls") => !descends(segment),
-        Some(program) => has(STAY, program),
+        Some(program) => STAY.has(program),
         None => true,
     }
 }

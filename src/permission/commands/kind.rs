@@ -2,7 +2,7 @@
 
 use super::super::command_pattern::Coverage;
 use super::builtins::{self, Does};
-use super::programs::{self, has, row};
+use super::programs::{self, row};
 use super::read_only as known;
 
 /// What a program does with what it is given.
@@ -24,17 +24,17 @@ pub(crate) enum ProgramKind {
 pub(crate) fn base_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
-    if bare.is_empty() || has(programs::CARRIERS, name) { name } else { bare }
+    if bare.is_empty() || programs::CARRIERS.has(name) { name } else { bare }
 }
 
 /// What kind of program a command's first word starts.
 pub(crate) fn kind(program: &str) -> ProgramKind {
     let name = base_name(program);
-    if has(programs::CARRIERS, name) || builtins::does(name).is_some_and(Does::carries) {
+    if programs::CARRIERS.has(name) || builtins::does(name).is_some_and(Does::carries) {
         ProgramKind::Carrier
-    } else if has(programs::INTERPRETERS, name.to_ascii_lowercase().as_str()) {
+    } else if programs::INTERPRETERS.has(name.to_ascii_lowercase().as_str()) {
         ProgramKind::Interpreter
-    } else if has(programs::RUNS_WORKSPACE, name) || !is_system(program) {
+    } else if programs::RUNS_WORKSPACE.has(name) || !is_system(program) {
         ProgramKind::RunsWorkspace
     } else if known::is_listed(program.rsplit('/').next().unwrap_or(program)) {
         ProgramKind::Listed
@@ -44,7 +44,7 @@ pub(crate) fn kind(program: &str) -> ProgramKind {
 }
 
 pub(super) fn is_system(program: &str) -> bool {
-    program.rsplit_once('/').is_none_or(|(directory, _)| has(programs::SYSTEM_DIRECTORIES, directory))
+    program.rsplit_once('/').is_none_or(|(directory, _)| programs::SYSTEM_DIRECTORIES.has(directory))
 }
 
 /// Whether no rule with a star can ever allow the program.
@@ -56,8 +56,8 @@ pub(crate) fn never_by_prefix(program: &str) -> bool {
 pub(crate) fn is_inert(words: &[String]) -> bool {
     match words {
         [] => true,
-        [git, sub, ..] if git == "git" => has(programs::INERT_GIT, sub.as_str()),
-        [program, ..] => has(programs::INERT, program.as_str()),
+        [git, sub, ..] if git == "git" => programs::INERT_GIT.has(sub.as_str()),
+        [program, ..] => programs::INERT.has(program.as_str()),
     }
 }
 
@@ -66,10 +66,10 @@ pub(crate) fn only_reads<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
     match words.next() {
         Some("git") => {
             // `git diff --output=file` writes.
-            words.next().is_some_and(|sub| has(programs::INERT_GIT, sub) && !matches!(sub, "mv" | "rm"))
+            words.next().is_some_and(|sub| programs::INERT_GIT.has(sub) && !matches!(sub, "mv" | "rm"))
                 && !words.any(|word| word.starts_with("--o"))
         }
-        Some(program) => has(programs::INERT, program) && !has(programs::WRITERS, program),
+        Some(program) => programs::INERT.has(program) && !programs::WRITERS.has(program),
         None => true,
     }
 }
@@ -194,7 +194,7 @@ fn runs_a_swallowed_word(program: &str, words: &[String], coverage: &Coverage) -
 /// A subcommand that is no alias and evaluates nothing, with no option before it; or the rule spells out
 /// everything up to such a subcommand.
 fn git_is_plain(words: &[String], coverage: &Coverage) -> bool {
-    let is_plain = |word: &String| has(programs::PLAIN_GIT, word);
+    let is_plain = |word: &String| programs::PLAIN_GIT.has(word);
     match words.get(1) {
         None => true,
         Some(first) if !first.starts_with('-') => coverage.spelled.get(1) == Some(&true) || is_plain(first),

@@ -2,9 +2,11 @@
 //!
 //! Options come from the manuals of the programs.
 
+use super::names::Names;
+
 /// Programs that run their arguments or their input, or can be made to. What the builtins of bash do stands in a
 /// table of its own.
-pub(super) const CARRIERS: &[&str] = &[
+pub(super) static CARRIERS: Names = Names::of(&[
     // Programs whose arguments are a command.
     "env sudo doas su runuser setpriv capsh pkexec xargs parallel timeout nice ionice chrt taskset",
     "nohup setsid setarch linux32 linux64 stdbuf unbuffer watch flock script unshare nsenter chroot",
@@ -17,43 +19,43 @@ pub(super) const CARRIERS: &[&str] = &[
     // Programs whose arguments are a program text, and editors and pagers with a shell in them.
     "awk gawk mawk nawk m4 dc ed ex vi vim view nvim emacs emacsclient nano less more man info tclsh",
     "wish osascript sqlite3 psql mysql",
-];
+]);
 
 /// Interpreters: their first argument is a script, or an option with code behind it.
-pub(super) const INTERPRETERS: &[&str] = &[
+pub(super) static INTERPRETERS: Names = Names::of(&[
     "sh bash dash zsh ksh mksh fish ash csh tcsh rbash pwsh python pypy perl ruby node nodejs php",
     "lua luajit rscript julia guile elixir erl escript groovy scala swift ocaml racket java tsx",
     "ts-node",
-];
+]);
 
 /// Programs that obey files of the workspace.
-pub(super) const RUNS_WORKSPACE: &[&str] = &[
+pub(super) static RUNS_WORKSPACE: Names = Names::of(&[
     "git gh hg jj svn cargo rustc rustup npm pnpm yarn bun deno make gmake cmake ninja meson bazel",
     "buck2 just task pytest tox nox pip uv poetry pipenv hatch ruff mypy pre-commit rake bundle gem",
     "rspec gradle gradlew mvn ant sbt go dotnet mix rebar cabal stack dune zig jest vitest tsc",
     "eslint prettier vite webpack composer phpunit ctest gcc cc clang docker podman buildah",
     "docker-compose terraform ansible ansible-playbook helm kubectl vagrant nextest trunk",
-];
+]);
 
 /// Programs whose arguments are never run, so that a denied name among them is only text.
-pub(super) const INERT: &[&str] = &[
+pub(super) static INERT: Names = Names::of(&[
     "cat head tail wc ls pwd stat file du df echo mkdir rmdir touch cp mv ln rm chmod grep egrep",
     "fgrep cut tr uniq nl tac basename dirname realpath readlink true false cd diff cmp sleep date",
     "which whoami id uname",
-];
+]);
 
 /// Subcommands of git whose arguments are never run.
-pub(super) const INERT_GIT: &[&str] = &["add commit status diff log show branch tag mv rm blame"];
+pub(super) static INERT_GIT: Names = Names::of(&["add commit status diff log show branch tag mv rm blame"]);
 
 /// Programs of `INERT` that change what they name, or where what follows happens.
-pub(super) const WRITERS: &[&str] = &["mkdir rmdir touch cp mv ln rm chmod cd uniq"];
+pub(super) static WRITERS: Names = Names::of(&["mkdir rmdir touch cp mv ln rm chmod cd uniq"]);
 
 /// Subcommands of git that a star may stand for, together with what follows them.
-pub(super) const PLAIN_GIT: &[&str] = &[
+pub(super) static PLAIN_GIT: Names = Names::of(&[
     "add am apply blame branch checkout cherry-pick clean commit describe diff fetch log",
     "ls-files merge merge-base mv pull push reflog remote reset restore rev-list rev-parse revert rm",
     "shortlog show stash status switch tag version worktree",
-];
+]);
 
 /// Long options of programs that name a program to run or a file to write: never behind a star, nor shortened.
 pub(super) const RISKY_LONG: &[(&str, &str)] = &[
@@ -123,7 +125,7 @@ pub(super) const RUNS_NEXT: &[(&str, &str)] = &[
 ];
 
 /// Programs beyond those of `INERT` that run none of their arguments.
-pub(super) const RUN_NO_ARGUMENT: &[&str] = &[
+pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
     ": exit return shift break continue dirs pushd popd jobs fg bg kill times type umask ulimit disown suspend logout",
     "caller help jq yq tee dd truncate chown chgrp sha256sum sha1sum sha512sum md5sum cksum gzip gunzip zcat bzip2",
     "bunzip2 xz unxz zstd unzip zip zipinfo tar curl wget ps top pgrep pkill killall free uptime hostname lsof ss",
@@ -134,12 +136,12 @@ pub(super) const RUN_NO_ARGUMENT: &[&str] = &[
     "addr2line mkfifo mknod link unlink shred pandoc envsubst gettext ldconfig lscpu lsblk mount umount zgrep egrep",
     "fgrep rgrep ack ag bat batcat fzf delta cloc tokei scc exa eza lsd rename nl vdir dir logger",
     "python-config pkg-config pkgconf nproc arch",
-];
+]);
 
 /// Directories whose programs count by their name.
-pub(super) const SYSTEM_DIRECTORIES: &[&str] = &["/bin /usr/bin /usr/local/bin /sbin /usr/sbin"];
+pub(super) static SYSTEM_DIRECTORIES: Names = Names::of(&["/bin /usr/bin /usr/local/bin /sbin /usr/sbin"]);
 
-/// Whether a table of names has `word`.
+/// Whether a short table of names has `word`.
 pub(super) fn has(table: &[&str], word: &str) -> bool {
     table.iter().flat_map(|names| names.split_ascii_whitespace()).any(|name| name == word)
 }

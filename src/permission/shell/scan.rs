@@ -123,7 +123,11 @@ pub(crate) fn scan(text: &str) -> Vec<Segment> {
         }
         return segments;
     }
-    segments.extend(Reading::of(text, Quotes::Dropped, false));
+    // Of a text without quotes it is mostly the same once more.
+    let dropped = Reading::of(text, Quotes::Dropped, false);
+    if dropped != segments {
+        segments.extend(dropped);
+    }
     if text.contains(['\'', '"']) {
         segments.extend(Reading::of(text, Quotes::Breaks, false));
     }

@@ -1,6 +1,7 @@
 //! Programs that run the value of one of their options, whatever else they do.
 
 use super::Carried;
+use crate::permission::commands::names::{Index, index};
 
 struct Row {
     names: &'static str,
@@ -64,6 +65,11 @@ const ONE_DASH: &[(&str, &str)] = &[
     ("clang++", "wrapper fplugin Xclang load B"),
 ];
 
+fn row(name: &str) -> Option<&'static Row> {
+    static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split(' ')));
+    ROWS.get(name).copied()
+}
+
 /// Adds what options of the program run.
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
     if let Some((_, names)) = ONE_DASH.iter().find(|(program, _)| *program == name) {
@@ -77,7 +83,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
             }
         }
     }
-    let Some(row) = TABLE.iter().find(|row| row.names.split(' ').any(|n| n == name)) else { return };
+    let Some(row) = row(name) else { return };
     for (at, word) in words.iter().enumerate().skip(1) {
         let next = words.get(at + 1);
         if let Some(long) = word.strip_prefix("--") {

@@ -4,10 +4,10 @@
 
 use super::options::{Line, Order};
 use super::{Carried, Told};
-use crate::permission::commands::programs::has;
+use crate::permission::commands::names::Names;
 
 /// Subcommands that run nothing that their words name.
-const QUIET: &[&str] = &[
+static QUIET: Names = Names::of(&[
     "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-ref-format",
     "checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree",
     "count-objects describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch",
@@ -18,7 +18,7 @@ const QUIET: &[&str] = &[
     "show show-branch show-ref sparse-checkout stage stash status stripspace submodule switch symbolic-ref",
     "tag unpack-objects update-index update-ref var verify-commit verify-pack verify-tag version",
     "whatchanged worktree write-tree help config lfs",
-];
+]);
 
 /// Options of subcommands whose value is a command, with the subcommands that take them (`*`: all).
 const RUNNING: &[(&str, &str)] = &[
@@ -96,7 +96,7 @@ fn sets_nothing_run(setting: &str) -> bool {
 fn subcommand(words: &[String], out: &mut Carried) {
     let Some((sub, arguments)) = words.split_first() else { return };
     // An alias, or a program `git-…`.
-    if !has(QUIET, sub) {
+    if !QUIET.has(sub) {
         out.untold = true;
     }
     match (sub.as_str(), arguments) {

@@ -5,7 +5,7 @@
 
 use super::options::{Line, Order};
 use super::{Carried, Told, sed};
-use crate::permission::commands::programs::{self, has};
+use crate::permission::commands::programs;
 
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
     let told = match name {
@@ -28,7 +28,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
             out.untold |= words.get(1..) != Some(&["-l".to_owned()]);
             Told::All
         }
-        name if has(programs::INTERPRETERS, name.to_ascii_lowercase().as_str()) => interpreter(words, out),
+        name if programs::INTERPRETERS.has(name.to_ascii_lowercase().as_str()) => interpreter(words, out),
         "wish" | "tclsh" | "osascript" => interpreter(words, out),
         _ => return None,
     };

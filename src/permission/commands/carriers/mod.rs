@@ -93,10 +93,10 @@ fn look(words: &[String], out: &mut Carried) -> Told {
     by_option::look(name, words, out);
     // Of a file of the workspace nothing is known, whatever its name is.
     let is_system = kind::is_system(program);
-    let keeps_to_itself = programs::has(programs::RUN_NO_ARGUMENT, name)
-        || programs::has(programs::INERT, name)
+    let keeps_to_itself = programs::RUN_NO_ARGUMENT.has(name)
+        || programs::INERT.has(name)
         || read_only::is_listed(name)
-        || programs::has(programs::RUNS_WORKSPACE, kind::base_name(name));
+        || programs::RUNS_WORKSPACE.has(kind::base_name(name));
     if is_system && keeps_to_itself { Told::All } else { Told::Anything }
 }
 
@@ -174,9 +174,9 @@ fn file_name(program: &str) -> &str {
 /// Whether the program is one of those that can run what it is given.
 fn runs_arguments(name: &str) -> bool {
     [name, kind::base_name(name)].iter().any(|name| {
-        programs::has(programs::CARRIERS, name)
+        programs::CARRIERS.has(name)
             || bash::does(name).is_some_and(Does::carries)
-            || programs::has(programs::INTERPRETERS, name)
+            || programs::INTERPRETERS.has(name)
             || table::names(name)
             || subcommands::names(name)
             || *name == "git"

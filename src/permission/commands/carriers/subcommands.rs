@@ -5,6 +5,7 @@
 //! kubectl "exec" and "run", conda "run", mise "exec", asdf "exec", cmake(1) "-E env", go "run".
 
 use super::{Carried, Told};
+use crate::permission::commands::names::{Index, index};
 use crate::permission::commands::programs::has;
 
 struct Row {
@@ -44,11 +45,16 @@ const TABLE: &[Row] = &[
 
 /// Whether the table speaks of the program.
 pub(super) fn names(name: &str) -> bool {
-    TABLE.iter().any(|row| row.name == name)
+    row(name).is_some()
+}
+
+fn row(name: &str) -> Option<&'static Row> {
+    static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| [row.name]));
+    ROWS.get(name).copied()
 }
 
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
-    let row = TABLE.iter().find(|row| row.name == name)?;
+    let row = row(name)?;
     super::by_option::look(name, words, out);
     let start = if row.runs.is_empty() {
         1

@@ -3,6 +3,7 @@
 use super::options::{Line, Order, Spec};
 use super::variables::behind_assignments;
 use super::{Carried, Told};
+use crate::permission::commands::names::{Index, index};
 
 /// What the operands are, once options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +209,8 @@ pub(super) fn names(name: &str) -> bool {
 }
 
 fn row(name: &str) -> Option<&'static Row> {
-    TABLE.iter().find(|row| row.names.split_ascii_whitespace().any(|n| n == name))
+    static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split_ascii_whitespace()));
+    ROWS.get(name).copied()
 }
 
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {

@@ -6,7 +6,7 @@ mod table;
 
 pub(super) use line::{Known, Line, Operands, PLAIN};
 
-use super::programs::has;
+use super::names::{Index, index};
 use crate::permission::subject::Access;
 
 /// What is known about one command.
@@ -35,7 +35,7 @@ pub(crate) fn known_use(words: &[String]) -> Option<KnownUse> {
     let (program, arguments) = words.split_first()?;
     if let [only] = arguments
         && only == "--version"
-        && has(table::VERSIONED, program)
+        && table::VERSIONED.has(program.as_str())
     {
         return Some(KnownUse::default());
     }
@@ -46,7 +46,7 @@ pub(crate) fn known_use(words: &[String]) -> Option<KnownUse> {
     if let Some(known) = special::of(program, arguments) {
         return Some(known);
     }
-    table::TABLE.iter().find(|k| k.names.contains(&program.as_str()))?.read(arguments)
+    row(program)?.read(arguments)
 }
 
 /// Whether the table speaks of this program at all: then only what it lists is harmless.
@@ -54,7 +54,12 @@ pub(crate) fn is_listed(program: &str) -> bool {
     // `env` and the builtins that evaluate are carriers first.
     let carries =
         matches!(program, "env" | "command" | "set" | "test" | "[" | "printf" | "awk" | "gawk" | "mawk");
-    !carries && (special::is_listed(program) || table::TABLE.iter().any(|k| k.names.contains(&program)))
+    !carries && (special::is_listed(program) || row(program).is_some())
+}
+
+fn row(program: &str) -> Option<&'static Known> {
+    static ROWS: Index<Known> = Index::new(|| index(table::TABLE, |known| known.names.iter().copied()));
+    ROWS.get(program).copied()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use super::line::{Known, Operands, PLAIN};
 use super::special;
+use crate::permission::commands::names::Names;
 
 pub(super) const TABLE: &[Known] = &[
     // coreutils 9.1, 10.1.
@@ -298,7 +299,7 @@ pub(super) const TABLE: &[Known] = &[
 /// workspace to find the program that it stands for (`rust-toolchain.toml`, `go.mod`, `.python-version`,
 /// `.node-version`, `package.json`, `.ruby-version`, `.tool-versions`): cargo, rustc, rustup, go, python, pip, node,
 /// npm, yarn, pnpm, ruby, java.
-pub(super) const VERSIONED: &[&str] = &[
+pub(super) static VERSIONED: Names = Names::of(&[
     "git gcc g++ cc c++ clang clang++ make cmake ninja bash curl wget tar gzip docker podman ssh sqlite3 jq rg fd",
     "tree find sed grep awk gawk ls cat head tail wc sort diff file xxd openssl pkg-config ld as gdb strace tmux",
-];
+]);

@@ -1,0 +1,55 @@
+//! Names found by hash: verdicts ask the tables for each word of a command.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, OnceLock};
+
+/// A table of names, separated by white space.
+pub(super) struct Names {
+    lists: &'static [&'static str],
+    set: OnceLock<HashSet<&'static str>>,
+}
+
+impl Names {
+    /// Of these lists.
+    pub(super) const fn of(lists: &'static [&'static str]) -> Self {
+        Self { lists, set: OnceLock::new() }
+    }
+
+    /// Whether the table has `name`.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.set.get_or_init(|| self.all().collect()).contains(name)
+    }
+
+    /// Every name.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'static str> {
+        self.lists.iter().flat_map(|names| names.split_ascii_whitespace())
+    }
+}
+
+/// A table whose rows have names.
+pub(super) type Index<T> = LazyLock<HashMap<&'static str, &'static T>>;
+
+/// Rows by their names; of several with one name the first counts.
+pub(super) fn index<T, N: IntoIterator<Item = &'static str>>(
+    table: &'static [T],
+    names: impl Fn(&'static T) -> N,
+) -> HashMap<&'static str, &'static T> {
+    let rows = table.iter().rev();
+    rows.flat_map(|row| names(row).into_iter().map(move |name| (name, row))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_the_first_row_counts() {
+        static NAMES: Names = Names::of(&["a b", "  c\n d "]);
+        static ROWS: [(&str, u8); 2] = [("x y", 1), ("y z", 2)];
+        for (name, there) in [("a", true), ("d", true), ("", false), ("a b", false), ("e", false)] {
+            assert_eq!(NAMES.has(name), there, "{name:?}");
+        }
+        let index = index(&ROWS, |row| row.0.split_ascii_whitespace());
+        assert_eq!(["x", "y", "z"].map(|name| index[name].1), [1, 1, 2]);
+    }
+}
