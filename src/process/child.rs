@@ -1,4 +1,4 @@
-//! Between fork and exec: what turns a copy of the keeper into the command.
+//! Between clone and exec: what turns a child that borrows the keeper's memory into the command.
 
 use std::fs;
 use std::io;
@@ -26,16 +26,8 @@ pub(super) struct Descriptors {
     pub(super) extra: Vec<OwnedFd>,
 }
 
-/// Becomes the command. On failure its step and error number go into `errors`, which exec closes.
-pub(super) fn become_command(request: &Request, descriptors: &Descriptors, errors: &OwnedFd) -> ! {
-    let (step, error) = failure(request, descriptors);
-    let mut message = vec![step.code()];
-    message.extend_from_slice(&error.raw_os_error().unwrap_or(libc::EINVAL).to_le_bytes());
-    let _ = rustix::io::write(errors, &message);
-    kernel::leave(127)
-}
-
-fn failure(request: &Request, descriptors: &Descriptors) -> (StartStep, io::Error) {
+/// Becomes the command; what comes back is the step that failed.
+pub(super) fn become_command(request: &Request, descriptors: &Descriptors) -> (StartStep, io::Error) {
     if let Err(error) = rustix::process::fchdir(&descriptors.directory) {
         return (StartStep::Directory, error.into());
     }

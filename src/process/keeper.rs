@@ -2,18 +2,17 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Seek};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::SendFlags;
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::child::{Descriptors, become_command};
 use super::command::{Exit, Left, Limit};
-use super::kernel::{self, Forked};
+use super::kernel;
 use super::tree::{self, Process};
 use super::wire::{Report, Request, StartStep, TERMINATE};
 
@@ -25,6 +24,8 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(150);
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 /// Between two rounds of SIGKILL.
 const KILL_ROUND: Duration = Duration::from_millis(10);
+/// How long a keeper whose tree is gone waits for the server to have taken note.
+const LINGER: Duration = Duration::from_millis(500);
 /// When the bounds are first looked at (short commands never pay for it), and then how often.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 const NEXT_LOOK: Duration = Duration::from_millis(250);
@@ -38,6 +39,8 @@ const MAX_SCANS: usize = 64;
 /// The code of a keeper that leaves nothing behind; with any other the spawner looks for orphans.
 pub(super) const CLEAN: i32 = 0;
 const UNCLEAN: i32 = 1;
+/// The code of a child that became no command; nobody looks at it.
+const NO_COMMAND: i32 = 127;
 
 /// Runs one command to its end, in a process of its own. `descriptors` in the order of the packet.
 pub(super) fn run(descriptors: Vec<OwnedFd>) -> ! {
@@ -48,7 +51,11 @@ pub(super) fn run(descriptors: Vec<OwnedFd>) -> ! {
     let code = match start(request, descriptors) {
         Ok(mut keeper) => {
             send(&control, &Report::Started { pid: keeper.main.as_raw_pid() });
-            keeper.keep(&control)
+            let code = keeper.keep(&control);
+            if code == CLEAN {
+                keeper.linger(&control);
+            }
+            code
         }
         Err((step, error)) => {
             send(&control, &failed(step, &error));
@@ -85,23 +92,21 @@ fn start(request: OwnedFd, given: std::vec::IntoIter<OwnedFd>) -> Result<Keeper,
         rustix::process::setsid()?;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         kernel::block_signals(&[libc::SIGCHLD, libc::SIGTERM]);
-        let signals = kernel::signal_descriptor(&[libc::SIGCHLD, libc::SIGTERM])?;
-        Ok((signals, pipe_with(PipeFlags::CLOEXEC)?))
+        kernel::signal_descriptor(&[libc::SIGCHLD, libc::SIGTERM])
     })();
-    let (signals, (errors, errors_in_child)) = prepared.map_err(at(StartStep::Prepare))?;
-    let main = match kernel::fork().map_err(at(StartStep::Fork))? {
-        Forked::Child => become_command(&request, &descriptors, &errors_in_child),
-        Forked::Parent(main) => main,
+    let signals = prepared.map_err(at(StartStep::Prepare))?;
+    let mut failure = None;
+    let child = || {
+        failure = Some(become_command(&request, &descriptors));
+        NO_COMMAND
     };
-    drop((errors_in_child, descriptors));
-    // After the fork, so that the command has nothing of it.
-    kernel::run_before_others();
-    let mut message = Vec::new();
-    File::from(errors).read_to_end(&mut message).map_err(at(StartStep::Fork))?;
-    if let Some((step, errno)) = message.split_first() {
-        let errno = errno.first_chunk().map_or(libc::EINVAL, |bytes| i32::from_le_bytes(*bytes));
-        return Err((StartStep::from_code(*step), io::Error::from_raw_os_error(errno)));
+    let main = kernel::borrow_memory_for(child).map_err(at(StartStep::Fork))?;
+    drop(descriptors);
+    if let Some(failure) = failure {
+        return Err(failure);
     }
+    // Only now, so that the command has nothing of it.
+    kernel::run_before_others();
     Ok(Keeper::new(&request, signals, main))
 }
 
@@ -325,6 +330,28 @@ impl Keeper {
         let stopped: Vec<Process> = stopped.into_iter().collect();
         tree::signal_groups(&stopped, Signal::KILL);
         tree::signal_all(&stopped, Signal::KILL);
+    }
+
+    /// Waits, when the end was told, until the server has taken note, so that the taking down of this process does not
+    /// keep the server from a processor just when it goes on with the call.
+    fn linger(&self, control: &OwnedFd) {
+        kernel::run_among_others();
+        let until = Instant::now() + LINGER;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let patience = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
+            let mut watched =
+                [PollFd::new(&self.signals, PollFlags::IN), PollFd::new(control, PollFlags::IN)];
+            let _ = poll(&mut watched, Some(&patience));
+            let mut bytes = [0; 64];
+            let said = rustix::net::recv(control.as_fd(), &mut bytes, rustix::net::RecvFlags::DONTWAIT);
+            let waiting =
+                matches!(said, Ok((1.., _)) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR));
+            let mut signals = std::iter::from_fn(|| kernel::next_signal(&self.signals));
+            if !waiting || left.is_zero() || signals.any(|signal| signal == libc::SIGTERM) {
+                return;
+            }
+        }
     }
 
     fn report(&mut self, control: &OwnedFd, code: i32) -> i32 {

@@ -30,6 +30,71 @@ pub(super) fn fork() -> io::Result<Forked> {
     }
 }
 
+/// Bytes of stack for a child that borrows this process's memory; a page below them cannot be touched.
+const BORROWED_STACK: usize = 256 * 1024;
+
+/// Starts a process that borrows this one's memory until it runs a program or leaves, and waits for that, as
+/// vfork(2) does: nothing is copied, which is most of what a fork costs. Descriptors, directory, limits, signal mask
+/// and rights of the child are its own. What `child` writes to what it captured is seen here.
+///
+/// Only for single-threaded processes. What `child` returns is its exit code.
+pub(super) fn borrow_memory_for(mut child: impl FnMut() -> libc::c_int) -> io::Result<Pid> {
+    extern "C" fn enter<C: FnMut() -> libc::c_int>(child: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the pointer is that of `child` below, whose frame waits until this process is done with it.
+        let child = unsafe { &mut *child.cast::<C>() };
+        child()
+    }
+    fn run<C: FnMut() -> libc::c_int>(child: &mut C, stack: &Stack) -> libc::c_int {
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        // SAFETY: the stack is the child's alone, aligned to a page, and outlives it, as `child` does, since this
+        // process waits (CLONE_VFORK). Nothing else runs in this memory meanwhile: both are single-threaded, and the
+        // child has no signal handler.
+        unsafe { libc::clone(enter::<C>, stack.top(), flags, std::ptr::from_mut(child).cast()) }
+    }
+    let stack = Stack::new()?;
+    match run(&mut child, &stack) {
+        -1 => Err(io::Error::last_os_error()),
+        pid => Pid::from_raw(pid).ok_or_else(|| io::Error::other("clone gave no process")),
+    }
+}
+
+/// Memory for the stack of a borrowing child.
+struct Stack(*mut libc::c_void);
+
+impl Stack {
+    fn new() -> io::Result<Self> {
+        let (all, guard) = (Self::bytes(), rustix::param::page_size());
+        let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory at an address that the kernel chooses.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), all, rights, flags | libc::MAP_STACK, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let stack = Self(start);
+        // SAFETY: the first page of the memory above.
+        match unsafe { libc::mprotect(stack.0, guard, libc::PROT_NONE) } {
+            0 => Ok(stack),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn bytes() -> usize {
+        BORROWED_STACK + rustix::param::page_size()
+    }
+
+    /// Where it begins: stacks grow downwards.
+    fn top(&self) -> *mut libc::c_void {
+        self.0.wrapping_byte_add(Self::bytes())
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: the memory that `new` made, which nobody uses any more.
+        unsafe { libc::munmap(self.0, Self::bytes()) };
+    }
+}
+
 /// Replaces the program of this process; returns only the error.
 pub(super) fn exec(arguments: &[CString], environment: &[CString]) -> io::Error {
     let Some(program) = arguments.first() else { return io::ErrorKind::InvalidInput.into() };
@@ -129,6 +194,14 @@ pub(super) fn run_before_others() {
     parameters.sched_priority = 1;
     // SAFETY: the parameters are valid and only read. A refusal (no privilege) changes nothing.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const parameters) };
+}
+
+/// Lets this process run among the others again.
+pub(super) fn run_among_others() {
+    // SAFETY: all zero is a valid `sched_param`, and what the ordinary policy takes.
+    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: the parameters are valid and only read. A refusal changes nothing.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
 }
 
 /// Ends this process without running anything of the parent's.

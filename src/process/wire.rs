@@ -142,20 +142,6 @@ pub enum StartStep {
     Execute,
 }
 
-impl StartStep {
-    /// All steps, in the order of their codes.
-    const ALL: [Self; 6] =
-        [Self::Request, Self::Fork, Self::Directory, Self::Prepare, Self::Confine, Self::Execute];
-
-    pub(super) fn code(self) -> u8 {
-        self as u8
-    }
-
-    pub(super) fn from_code(code: u8) -> Self {
-        Self::ALL.get(usize::from(code)).copied().unwrap_or(Self::Request)
-    }
-}
-
 /// A line from a keeper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "snake_case")]
@@ -219,12 +205,5 @@ mod tests {
         put_number(&mut hostile, 1);
         put_number(&mut hostile, u64::MAX);
         assert!(Request::read_from(&mut hostile.as_slice()).is_err());
-    }
-
-    #[test]
-    fn every_step_has_a_code_of_its_own() {
-        for step in StartStep::ALL {
-            assert_eq!(StartStep::from_code(step.code()), step);
-        }
     }
 }

@@ -210,6 +210,26 @@ async fn a_killed_keeper_is_an_error_and_leaves_nothing() {
     gone(escaped).await;
 }
 
+#[tokio::test]
+async fn a_keeper_leaves_soon_after_the_end_of_its_tree() {
+    let place = Place::new();
+    let launcher = place.launcher(FloorChoice::Landlock).await;
+    for taken_note in [false, true] {
+        let mut running = launcher.spawn(place.command("exec sleep 600")).await.unwrap();
+        let keeper = parent(running.tree.pid());
+        running.tree.terminate();
+        assert_eq!(running.tree.wait().await.unwrap().exit, Exit::Signal(15));
+        let unread = (!taken_note).then_some(running);
+        gone(keeper).await;
+        drop(unread);
+    }
+    // The server's end does not wait for one that still lingers.
+    let mut running = launcher.spawn(place.command("exit 3")).await.unwrap();
+    assert_eq!(running.tree.wait().await.unwrap().exit, Exit::Code(3));
+    launcher.stop().await;
+    assert!(matches!(launcher.spawn(place.command("true")).await, Err(LaunchError::Stopped)));
+}
+
 /// Not a test of its own: with the variable set, this process plays the server of the next test.
 #[tokio::test]
 async fn stand_in_server() {
