@@ -12,9 +12,12 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
     };
     let one_of = |values: &[&str]| values.contains(&value);
     match name {
-        // setlocale(3), and ISO 639 names in a list.
-        "LANG" | "LANGUAGE" | "LC_ALL" | "LC_COLLATE" | "LC_CTYPE" | "LC_MESSAGES" | "LC_MONETARY"
-        | "LC_NUMERIC" | "LC_TIME" => plain("_.@-:") && !value.contains(".."),
+        // ISO 639 names in a list.
+        "LANGUAGE" => plain("_.@-:") && !value.contains(".."),
+        // setlocale(3). In some encodings a byte behind a letter is no backslash, quote or bar any more, so a program's
+        // argument would be read otherwise than it is here.
+        "LANG" | "LC_ALL" | "LC_COLLATE" | "LC_CTYPE" | "LC_MESSAGES" | "LC_MONETARY" | "LC_NUMERIC"
+        | "LC_TIME" => plain("_.-") && (matches!(value, "" | "C" | "POSIX") || is_utf8(value)),
         // tzset(3): a leading colon or slash is a file.
         "TZ" => plain("_+-/,.") && !value.starts_with('/') && !value.contains(".."),
         // https://no-color.org, https://force-color.org, https://bixense.com/clicolors.
@@ -33,6 +36,12 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
         "DEBIAN_FRONTEND" => one_of(&["noninteractive"]),
         _ => false,
     }
+}
+
+/// Whether it is the name of a locale in UTF-8 (`en_US.UTF-8`, `C.utf8`).
+fn is_utf8(locale: &str) -> bool {
+    let encoding = locale.split_once('.').map_or("", |(_, encoding)| encoding);
+    encoding.eq_ignore_ascii_case("utf-8") || encoding.eq_ignore_ascii_case("utf8")
 }
 
 /// Whether the name is one that scripts give their own variables: lower case, and no element of an array.
@@ -69,6 +78,11 @@ mod tests {
             ("LC_ALL", "../../ws/locale", false),
             ("LC_ALL", "/ws/locale", false),
             ("LC_ALL", "C..", false),
+            ("LC_ALL", "C.utf8", true),
+            ("LC_CTYPE", "zh_CN.GBK", false),
+            ("LC_ALL", "ja_JP.SJIS", false),
+            ("LANG", "zh_TW", false),
+            ("LANGUAGE", "de:en", true),
             ("TZ", "UTC", true),
             ("TZ", "Europe/Berlin", true),
             ("TZ", ":/ws/zone", false),

@@ -42,6 +42,8 @@ pub(in crate::permission::commands) struct Known {
     pub(in crate::permission::commands) stops: bool,
     /// Values of short options are never attached.
     pub(in crate::permission::commands) apart: bool,
+    /// Short options are not put together, and one dash does for long ones.
+    pub(in crate::permission::commands) alone: bool,
     /// The letter that makes it descend; `*`: it always does.
     pub(in crate::permission::commands) recursive: Option<char>,
     /// It descends into directories among its operands and follows symlinks there.
@@ -62,6 +64,7 @@ pub(in crate::permission::commands) const PLAIN: Known = Known {
     numeric: false,
     stops: false,
     apart: false,
+    alone: false,
     recursive: None,
     files_only: false,
     takes: |_, _| true,
@@ -136,6 +139,10 @@ impl Known {
                 if self.numeric && cluster.bytes().all(|b| b.is_ascii_digit()) {
                     continue;
                 }
+                if self.alone && has(self.long, cluster) {
+                    line.long.push(cluster);
+                    continue;
+                }
                 let valued = self.cluster(cluster, &mut line)?;
                 if !valued.is_empty() {
                     line.values.push((valued, words.next()?));
@@ -166,7 +173,7 @@ impl Known {
                 line.values.push((&cluster[at..end], &cluster[end..]));
                 return Some("");
             }
-            if !self.flags.contains(letter) {
+            if !self.flags.contains(letter) || (self.alone && end < cluster.len()) {
                 return None;
             }
             line.letters.push(letter);

@@ -124,6 +124,11 @@ pub(super) fn date_format<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     }
 }
 
+/// Paths, none of which the program takes for a file with more words of its line.
+pub(super) fn no_response_files<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    (!line.operands.iter().any(|path| path.starts_with('@'))).then(|| line.operands.clone())
+}
+
 /// Exactly two paths.
 pub(super) fn two<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     (line.operands.len() == 2).then(|| line.operands.clone())

@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Known] = &[
     },
     Known { names: &["tac"], ..PLAIN },
     Known { names: &["nl"], flags: "p", values: "bdfhilnsvw", ..PLAIN },
-    Known { names: &["od"], flags: "abcdfiloxv", values: "AjNt", attached: "Sw", ..PLAIN },
+    Known { names: &["od"], flags: "abcdfiloxv", values: "AjNtS", attached: "w", ..PLAIN },
     // 3.6.
     Known { names: &["base64", "base32"], flags: "di", values: "w", operands: Operands::Paths(1), ..PLAIN },
     // 4.1, 4.2.
@@ -151,6 +151,8 @@ pub(super) const TABLE: &[Known] = &[
         values: "d",
         long: &["utc iso-8601 rfc-3339 universal"],
         long_values: &["date"],
+        // It can name the file of a time zone.
+        takes: |_, value| !value.contains("TZ="),
         operands: Operands::Read(special::date_format),
         ..PLAIN
     },
@@ -173,14 +175,25 @@ pub(super) const TABLE: &[Known] = &[
     Known { names: &["free"], flags: "bkmghtwl", operands: Operands::None, ..PLAIN },
     // file(1) 5.44; `-m`, `-C`, `-z` and `-f` are left out.
     Known { names: &["file"], flags: "bihkLN0", long: &["brief mime mime-type mime-encoding"], ..PLAIN },
-    // binutils 2.40 strings(1).
-    Known { names: &["strings"], flags: "af", values: "nte", numeric: true, ..PLAIN },
-    // xxd(1): a second operand would be written, and so does `-r`.
+    // binutils 2.40 strings(1): `@file`, wherever it stands, is a file with more words of the line.
+    Known {
+        names: &["strings"],
+        flags: "af",
+        values: "nte",
+        numeric: true,
+        takes: |_, value| !value.starts_with('@'),
+        operands: Operands::Read(special::no_response_files),
+        ..PLAIN
+    },
+    // xxd(1): a second operand would be written, and so does `-r`. Options end at the first operand; of `-ps` and
+    // `-px` it takes the first letter and forgets the others.
     Known {
         names: &["xxd"],
         flags: "abCeiuEp",
         values: "cglos",
         long: &["plain ps"],
+        stops: true,
+        alone: true,
         operands: Operands::Paths(1),
         ..PLAIN
     },
@@ -275,8 +288,8 @@ pub(super) const TABLE: &[Known] = &[
         flags: "adfFisghpuDNqQrtcvUnCASJX",
         values: "LIP",
         apart: true,
-        long: &["noreport dirsfirst gitignore prune charset du si inodes device"],
-        long_values: &["filelimit"],
+        long: &["noreport dirsfirst gitignore prune du si inodes device"],
+        long_values: &["filelimit charset"],
         recursive: Some('*'),
         operands: Operands::PathsOrHere,
         ..PLAIN
