@@ -1,34 +1,47 @@
 //! Whether the repositories that git would find have only plain settings.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::commands::git;
 use super::shell::CommandAnalysis;
 use crate::workspace::{FileKind, Located, Workspace};
 
+/// The longest name of a branch or object that is looked at, in bytes.
+const MAX_HEAD: u64 = 1024;
 /// The longest settings that are looked at, in bytes.
 const MAX_SETTINGS: u64 = 256 * 1024;
 /// The longest index that is looked at, in bytes: some 300,000 files.
 const MAX_INDEX: u64 = 32 * 1024 * 1024;
 
+/// The most directories of an index that are looked at.
+const MAX_DIRECTORIES: usize = 20_000;
+
 /// Whether each repository that a git of the text would find from where it may start is plain. `false` too where no
 /// git is in it.
 pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, directory: &Path) -> bool {
     let mut any = false;
-    for start in analysis.reads_by_git().flat_map(super::shell::Leaf::directories) {
-        any = true;
-        let found = workspace.locate(directory, &directory.join(start));
-        if !found.is_ok_and(|start| start.inside && is_plain(workspace, &start.real).unwrap_or(false)) {
-            return false;
+    for leaf in analysis.reads_by_git() {
+        let greps = leaf.words.iter().any(|word| word == "grep");
+        for start in leaf.directories() {
+            any = true;
+            let found = workspace.locate(directory, &directory.join(start));
+            let plain = |start: &Path| is_plain(workspace, start, greps).unwrap_or(false);
+            if !found.is_ok_and(|start| start.inside && plain(&start.real)) {
+                return false;
+            }
         }
     }
     any
 }
 
-/// Whether the nearest `.git` from the directory upwards lies in the workspace, is a directory by itself, and has
-/// only plain settings. `None`: something in it cannot be read.
-fn is_plain(workspace: &Workspace, start: &Path) -> Option<bool> {
+/// Whether the nearest `.git` from the directory upwards lies in the workspace, is a repository by itself, and has only
+/// plain settings. `greps`: git searches the files that it tracks. `None`: something in it cannot be read.
+fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
+    // What lies in a `.git` (those of submodules and other working trees) git may take for a repository.
+    if start.components().any(|part| part.as_os_str() == ".git") {
+        return Some(false);
+    }
     for directory in start.ancestors().take_while(|above| above.starts_with(workspace.root())) {
         let found = entry(workspace, directory, ".git")?;
         match found.kind {
@@ -37,22 +50,52 @@ fn is_plain(workspace: &Workspace, start: &Path) -> Option<bool> {
             Some(_) => return Some(false),
         }
         let git = found.real;
-        if entry(workspace, &git, "commondir")?.kind.is_some() {
+        // Where git finds no repository in it, it goes on upwards to another one.
+        let head = String::from_utf8(read(workspace, &git, "HEAD", MAX_HEAD)?).ok()?;
+        let by_itself = git::head_is_valid(&head)
+            && ["objects", "refs"].iter().all(|name| is_directory(workspace, &git, name))
+            && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
+                .iter()
+                .all(|name| is_missing(workspace, &git, name));
+        if !by_itself {
             return Some(false);
         }
         let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
         let of_worktree = String::from_utf8(read(workspace, &git, "config.worktree", MAX_SETTINGS)?).ok()?;
+        if !git::config_is_plain(&settings) || !git::config_is_plain(&of_worktree) {
+            return Some(false);
+        }
         let index = read(workspace, &git, "index", MAX_INDEX)?;
-        // The name of the other hash stands in the settings, in whatever spelling.
-        let sha256 = settings.to_ascii_lowercase().contains("sha256");
-        return Some(
-            git::config_is_plain(&settings)
-                && git::config_is_plain(&of_worktree)
-                && (index.is_empty() || git::index_is_plain(&index, sha256)),
-        );
+        let hash = git::object_name_bytes(&settings)?;
+        return Some(match (index.is_empty(), greps) {
+            (true, _) => true,
+            (false, false) => git::index_is_plain(&index, hash),
+            (false, true) => {
+                let directories = git::directories_of(&index, hash)?;
+                directories.len() <= MAX_DIRECTORIES
+                    && directories.iter().all(|name| leads_nowhere_else(workspace, directory, name))
+            }
+        });
     }
     // What git finds further up is none of the workspace's.
     Some(false)
+}
+
+fn is_directory(workspace: &Workspace, git: &Path, name: &str) -> bool {
+    entry(workspace, git, name)
+        .is_some_and(|found| found.kind == Some(FileKind::Directory) && found.real == git.join(name))
+}
+
+fn is_missing(workspace: &Workspace, git: &Path, name: &str) -> bool {
+    entry(workspace, git, name).is_some_and(|found| found.kind.is_none() && found.real == git.join(name))
+}
+
+/// Whether no symlink is on the way to a directory of the working tree.
+fn leads_nowhere_else(workspace: &Workspace, tree: &Path, name: &Path) -> bool {
+    let path = tree.join(name);
+    // Without the slash that an empty name leaves behind.
+    let path: PathBuf = path.components().collect();
+    workspace.locate(tree, &path).is_ok_and(|found| found.real == path)
 }
 
 fn entry(workspace: &Workspace, directory: &Path, name: &str) -> Option<Located> {

@@ -240,6 +240,53 @@ async fn a_grant_covers_one_command_of_a_text() {
     assert!(!server.outside().join("made").exists());
 }
 
+/// A repository whose plain look hides what git would obey or read is none that git runs in unasked.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the repository is made by a person, not by the server")]
+async fn git_asks_where_it_would_look_further_than_a_plain_repository() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let git = |directory: &str, arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments);
+        assert!(command.current_dir(session.file(directory)).output().unwrap().status.success());
+    };
+    for name in ["sub", "sub/plain/d"] {
+        std::fs::create_dir_all(session.file(name)).unwrap();
+    }
+    session.write_file("sub/plain/d/passwd", "tracked\n");
+    // The repository around all others has settings that are obeyed.
+    git(".", &["init", "-q"]);
+    git(".", &["config", "filter.x.clean", "false"]);
+    let plain = "sub/plain";
+    git(plain, &["init", "-q"]);
+    git(plain, &["add", "."]);
+    git(plain, &["commit", "-qm", "first"]);
+    let grep = "(cd sub/plain && git grep -n tracked)";
+    assert_eq!(status(&session, "plain", grep).await, "completed");
+    // No repository yet, so that git would go on to the one around it.
+    std::fs::create_dir_all(session.file("sub/.git/objects/info")).unwrap();
+    session.asks("empty", "Bash", json!({"command": "(cd sub && git status)"})).await;
+    std::fs::create_dir(session.file("sub/.git/refs")).unwrap();
+    session.write_file("sub/.git/HEAD", "nothing\n");
+    session.asks("headless", "Bash", json!({"command": "(cd sub && git status)"})).await;
+    // Git takes what lies in `modules` for a repository of its own.
+    let within = "sub/plain/.git/modules/m";
+    std::fs::create_dir_all(session.file(within)).unwrap();
+    git(within, &["init", "-q", "--bare", "."]);
+    session.asks("within", "Bash", json!({"command": format!("(cd {within} && git log)")})).await;
+    // Objects of another repository, wherever that lies.
+    session.write_file("sub/plain/.git/objects/info/alternates", "/nowhere/objects\n");
+    session.asks("alternates", "Bash", json!({"command": "(cd sub/plain && git show)"})).await;
+    std::fs::remove_file(session.file("sub/plain/.git/objects/info/alternates")).unwrap();
+    // `git grep` reads tracked files through the symlink that has taken the place of their directory.
+    std::fs::remove_dir_all(session.file("sub/plain/d")).unwrap();
+    std::fs::write(server.outside().join("passwd"), "tracked outside\n").unwrap();
+    symlink(server.outside(), session.file("sub/plain/d")).unwrap();
+    session.asks("symlink", "Bash", json!({"command": grep})).await;
+    assert_eq!(status(&session, "others", "(cd sub/plain && git status)").await, "completed");
+}
+
 /// Git that only reads runs unasked where the repository's settings are plain, and starts no program of theirs.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "the repository is made by a person, not by the server")]

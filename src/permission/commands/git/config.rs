@@ -94,6 +94,27 @@ pub(crate) fn config_is_plain(text: &str) -> bool {
     })
 }
 
+/// How many bytes the names of objects have in a repository with these settings, which are plain. `None`: it is said in
+/// a way that is not understood.
+pub(crate) fn object_name_bytes(text: &str) -> Option<usize> {
+    let mut bytes = None;
+    for line in text.lines().map(|line| line.trim_matches([' ', '\t'])) {
+        let key = line.split(['=', ' ', '\t', '#', ';']).next().unwrap_or_default();
+        if !key.eq_ignore_ascii_case("objectformat") {
+            continue;
+        }
+        let said = match line.split_once('=').map(|(_, value)| value.trim_matches([' ', '\t'])) {
+            Some("sha1") => 20,
+            Some("sha256") => 32,
+            _ => return None,
+        };
+        if bytes.replace(said).is_some_and(|before| before != said) {
+            return None;
+        }
+    }
+    Some(bytes.unwrap_or(20))
+}
+
 /// The plain keys of the section whose head begins here; a line has nothing behind its head.
 fn section(rest: &str) -> Option<&'static str> {
     let (table, name, behind) = if let Some((name, quoted)) = rest.split_once('"') {
@@ -133,6 +154,23 @@ mod tests {
             "[extensions]\n\tworktreeConfig = true\n",
         ] {
             assert!(config_is_plain(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_length_of_names_is_what_the_setting_says_and_nothing_else() {
+        for (text, want) in [
+            ("", Some(20)),
+            ("# sha256\n", Some(20)),
+            ("[remote \"sha256\"]\n\turl = sha256\n", Some(20)),
+            ("[extensions]\n\tobjectFormat = sha256\n", Some(32)),
+            ("[extensions]\n\tobjectformat=sha1 \r\n", Some(20)),
+            ("[extensions]\n\tobjectformat = sha1 # sha256\n", None),
+            ("[extensions]\n\tobjectformat = \"sha256\"\n", None),
+            ("[extensions]\n\tobjectformat\n", None),
+            ("[extensions]\n\tobjectformat = sha256\n\tobjectformat = sha1\n", None),
+        ] {
+            assert_eq!(object_name_bytes(text), want, "{text:?}");
         }
     }
 

@@ -2,21 +2,40 @@
 //!
 //! Source: git 2.47, gitformat-index(5).
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
 /// The mode of an entry that is a repository of its own.
 const GITLINK: u32 = 0o160_000;
 const TYPE_OF_MODE: u32 = 0o170_000;
 
 /// Whether `bytes` (a repository's `index`) is understood to its last entry and names no repository within. A split
-/// index is not understood. `sha256`: object names have 32 bytes.
-pub(crate) fn index_is_plain(bytes: &[u8], sha256: bool) -> bool {
-    entries_are_plain(bytes, if sha256 { 32 } else { 20 }).unwrap_or(false)
+/// index is not understood. `hash`: the length of object names in bytes.
+pub(crate) fn index_is_plain(bytes: &[u8], hash: usize) -> bool {
+    directories_of(bytes, hash).is_some()
+}
+
+/// The directories of the files that a plain index names, each once, counted from the working tree.
+pub(crate) fn directories_of(bytes: &[u8], hash: usize) -> Option<BTreeSet<PathBuf>> {
+    let mut directories = BTreeSet::new();
+    let mut last = Vec::new();
+    let plain = entries_are_plain(bytes, hash, &mut |name| {
+        let directory = name.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |at| &name[..at]);
+        if directory != last {
+            directory.clone_into(&mut last);
+            directories.insert(PathBuf::from(OsStr::from_bytes(directory)));
+        }
+    });
+    plain.filter(|plain| *plain).map(|_| directories)
 }
 
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-fn entries_are_plain(bytes: &[u8], hash: usize) -> Option<bool> {
+fn entries_are_plain(bytes: &[u8], hash: usize, each: &mut dyn FnMut(&[u8])) -> Option<bool> {
     const HEAD: usize = 12;
     // Two times of 8 bytes, device, inode, mode, user, group, size.
     const STAT: usize = 40;
@@ -31,6 +50,7 @@ fn entries_are_plain(bytes: &[u8], hash: usize) -> Option<bool> {
     }
     let count = u32::from_be_bytes(number(bytes, 8)?);
     let mut at = HEAD;
+    let mut full: Vec<u8> = Vec::new();
     for _ in 0..count {
         let mode = u32::from_be_bytes(number(bytes, at + MODE)?);
         if mode & TYPE_OF_MODE == GITLINK {
@@ -39,14 +59,22 @@ fn entries_are_plain(bytes: &[u8], hash: usize) -> Option<bool> {
         let flags = u16::from_be_bytes(number(bytes, at + STAT + hash)?);
         let fixed = STAT + hash + 2 + if version >= 3 && flags & EXTENDED != 0 { 2 } else { 0 };
         let mut name = at + fixed;
+        let mut dropped = full.len();
         if version == 4 {
-            // How much of the name before is left out: a number of variable length.
-            while bytes.get(name)? & 0x80 != 0 {
+            // How much of the end of the name before is left out: a number of variable length.
+            let mut byte = *bytes.get(name)?;
+            dropped = usize::from(byte & 0x7f);
+            while byte & 0x80 != 0 {
                 name += 1;
+                byte = *bytes.get(name)?;
+                dropped = dropped.checked_add(1)?.checked_mul(0x80)?.checked_add(usize::from(byte & 0x7f))?;
             }
             name += 1;
         }
         let length = bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
+        full.truncate(full.len().checked_sub(dropped)?);
+        full.extend_from_slice(bytes.get(name..name + length)?);
+        each(&full);
         at = if version == 4 {
             name + length + 1
         } else {

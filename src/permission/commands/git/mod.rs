@@ -4,8 +4,11 @@
 //!
 //! 1. its words are a form of [`known`];
 //! 2. the repository that git will find from the working directory upwards lies in the workspace and is plain: its
-//!    `.git` is a directory by itself (no file, no symlink) without a `commondir`; [`config_is_plain`] of `config`
-//!    and `config.worktree` in it, and [`index_is_plain`] of its `index` (no file is fine for all three);
+//!    `.git` is a directory by itself (no file, no symlink) that git takes for a repository ([`head_is_valid`] of `HEAD`,
+//!    with `objects` and `refs`), so that git looks no further; the working directory lies in none; it has no
+//!    `commondir` and no `alternates`; [`config_is_plain`] of `config` and `config.worktree` in it, and
+//!    [`index_is_plain`] of its `index` (no file is fine for these three); for `grep`, [`directories_of`] that lead
+//!    through no symlink, which it alone would follow;
 //! 3. the command gets [`SAFE_ENVIRONMENT`].
 //!
 //! What the words cannot switch off is refused by the second (filters, `textconv` and diff drivers, which have
@@ -16,8 +19,8 @@
 mod config;
 mod index;
 
-pub(crate) use config::config_is_plain;
-pub(crate) use index::index_is_plain;
+pub(crate) use config::{config_is_plain, object_name_bytes};
+pub(crate) use index::{directories_of, index_is_plain};
 
 use super::read_only::{Known, KnownUse, Line, Operands, PLAIN};
 
@@ -98,7 +101,8 @@ const FORMS: &[Known] = &[
         ..PLAIN
     },
     Known { names: &["diff"], ..DIFF },
-    Known { names: &["log", "show", "whatchanged"], ..LOG },
+    // Not `whatchanged`: where it is deprecated an alias of the repository may take its place.
+    Known { names: &["log", "show"], ..LOG },
     Known {
         names: &["blame", "annotate"],
         flags: "bcltfnsewp",
@@ -296,6 +300,13 @@ pub(crate) fn known(words: &[String]) -> Option<KnownUse> {
         }
         _ => FORMS.iter().find(|form| form.names.contains(&sub.as_str()))?.read(arguments),
     }
+}
+
+/// Whether git takes a directory with this `HEAD` for a repository: a branch, or the name of an object.
+pub(crate) fn head_is_valid(text: &str) -> bool {
+    const SHORTEST_NAME: usize = 40;
+    let name = text.bytes().take_while(u8::is_ascii_hexdigit).count();
+    text.starts_with("ref: refs/") || name >= SHORTEST_NAME
 }
 
 /// A form that lists when it has no operands, or one of these options; operands are patterns then, no paths.

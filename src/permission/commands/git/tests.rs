@@ -135,7 +135,7 @@ impl Trap {
     }
 
     fn index_is_plain(&self) -> bool {
-        index_is_plain(&std::fs::read(self.ws().join(".git/index")).unwrap(), false)
+        index_is_plain(&std::fs::read(self.ws().join(".git/index")).unwrap(), 20)
     }
 
     /// The trap works; and once it is known to be set, the command runs nothing in the safe environment, or the
@@ -293,6 +293,11 @@ fn an_index_is_read_in_each_of_its_versions() {
         let trap = Trap::new();
         trap.git("add --intent-to-add f", &[]);
         trap.write("new", "x");
+        for name in ["sub/deep", "sub/next"] {
+            std::fs::create_dir(trap.ws().join(name)).unwrap();
+            trap.write(&format!("{name}/file of some length"), "x");
+        }
+        assert!(trap.git("add sub", &[]));
         if version == "3" {
             // An extended flag makes it version 3.
             trap.git("add --intent-to-add new", &[]);
@@ -301,10 +306,12 @@ fn an_index_is_read_in_each_of_its_versions() {
         }
         let bytes = std::fs::read(trap.ws().join(".git/index")).unwrap();
         assert_eq!(bytes[7].to_string(), version);
-        assert!(index_is_plain(&bytes, false), "{version}");
+        assert!(index_is_plain(&bytes, 20), "{version}");
         for end in [0, 4, 11, 12, 60, bytes.len() / 2, bytes.len() - 21] {
-            assert!(!index_is_plain(&bytes[..end], false), "{version}: {end}");
+            assert!(!index_is_plain(&bytes[..end], 20), "{version}: {end}");
         }
+        let directories: Vec<_> = directories_of(&bytes, 20).unwrap().into_iter().collect();
+        assert_eq!(directories, [Path::new("sub"), Path::new("sub/deep"), Path::new("sub/next")]);
         let hash = trap.output("rev-parse HEAD");
         assert!(trap.git(&format!("update-index --add --cacheinfo 160000,{},deep/within", hash.trim()), &[]));
         assert!(!trap.index_is_plain(), "{version}");
@@ -312,7 +319,7 @@ fn an_index_is_read_in_each_of_its_versions() {
     let trap = Trap::new();
     assert!(trap.git("update-index --split-index", &[]));
     assert!(!trap.index_is_plain());
-    assert!(!index_is_plain(b"DIRC\0\0\0\x02\xff\xff\xff\xff", false));
+    assert!(!index_is_plain(b"DIRC\0\0\0\x02\xff\xff\xff\xff", 20));
 }
 
 /// Forms that agents use, each of which succeeds in a repository.
@@ -437,7 +444,6 @@ const READING: &[&str] = &[
     "-P diff",
     "annotate f",
     "log --oneline --decorate --graph -20",
-    "whatchanged -1",
     "stash show",
     "config --get-all user.name",
     "notes list",
