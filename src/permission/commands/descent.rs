@@ -30,13 +30,14 @@ pub(in crate::permission) fn descends(segment: &Segment) -> bool {
     if segment.role() != Role::Runs {
         return false;
     }
+    let greps = segment.words().any(|word| word == "grep");
     let mut flags: Vec<&str> = Vec::new();
     for at in segment.starts() {
         let program = segment.text()[at..].split(' ').next().unwrap_or_default();
         if ALWAYS.has(program) {
             return true;
         }
-        if program == "git" && segment.words().any(|w| w == "grep") {
+        if greps && program == "git" {
             return true;
         }
         let of_program = BY_FLAG.iter().find(|(name, _)| *name == program);

@@ -134,7 +134,7 @@ pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
     "readelf strings base64 base32 openssl gpg xxd hexdump od patch shellcheck tree rsync split install sort rg",
     "csplit sync stty tty clear tput locale localedef iconv dos2unix unix2dos file ar ranlib strip size c++filt",
     "addr2line mkfifo mknod link unlink shred pandoc envsubst gettext ldconfig lscpu lsblk mount umount zgrep egrep",
-    "fgrep rgrep ack ag bat batcat fzf delta cloc tokei scc exa eza lsd rename nl vdir dir logger",
+    "fgrep rgrep ack ag bat batcat fzf delta cloc tokei scc exa eza lsd nl vdir dir logger",
     "python-config pkg-config pkgconf nproc arch",
 ]);
 

@@ -111,7 +111,11 @@ impl Found {
             return Err(NotUnderstood("its commands run each other more than 16 deep"));
         }
         if carried.guessed {
-            // Any word of it may begin a command: that is how deny and ask look at such a command anyway.
+            // Any word of it may begin a command: that is how deny and ask look at such a command anyway. What a shell
+            // among them would run has to be told all the same.
+            for text in carried.guessed_scripts {
+                self.text(&leaf.words, &text, &leaf.directories, depth)?;
+            }
             return Ok(());
         }
         let directories = match &carried.directory {
@@ -130,23 +134,35 @@ impl Found {
             self.of(&inner, depth, within + 1)?;
         }
         for text in carried.scripts {
-            if depth >= MAX_TEXTS {
-                return Err(NotUnderstood("shell texts in it are nested more than 4 deep"));
-            }
-            if !reads_as_bash(&leaf.words, &text) {
-                return Err(NotUnderstood("a shell text in it is for a shell that reads it otherwise"));
-            }
-            let Script { leaves, files } = read::script(&text, depth + 1)?;
-            for inner in leaves {
-                let directories = joined(&directories, &inner.directories);
-                self.push(Leaf { carried: true, directories, ..inner })?;
-            }
-            let files = files.into_iter().map(|file| {
-                let directories = joined(&directories, &file.directories);
-                FileUse { directories, ..file }
-            });
-            self.files.extend(files);
+            self.text(&leaf.words, &text, &directories, depth)?;
         }
+        Ok(())
+    }
+
+    /// A text that `words` run from one of the directories.
+    fn text(
+        &mut self,
+        words: &[String],
+        text: &str,
+        from: &[PathBuf],
+        depth: usize,
+    ) -> Result<(), NotUnderstood> {
+        if depth >= MAX_TEXTS {
+            return Err(NotUnderstood("shell texts in it are nested more than 4 deep"));
+        }
+        if !reads_as_bash(words, text) {
+            return Err(NotUnderstood("a shell text in it is for a shell that reads it otherwise"));
+        }
+        let Script { leaves, files } = read::script(text, depth + 1)?;
+        for inner in leaves {
+            let directories = joined(from, &inner.directories);
+            self.push(Leaf { carried: true, directories, ..inner })?;
+        }
+        let files = files.into_iter().map(|file| {
+            let directories = joined(from, &file.directories);
+            FileUse { directories, ..file }
+        });
+        self.files.extend(files);
         Ok(())
     }
 

@@ -18,6 +18,23 @@ const TABLE: &[Row] = &[
         long: "to-command checkpoint-action use-compress-program info-script new-volume-script rsh-command rmt-command",
         short: "IF",
     },
+    // binutils 2.40, nm(1), ar(1): a library that they load.
+    Row { names: "nm ar ranlib strip", long: "plugin", short: "" },
+    // dpkg(1); gpg(1) 2.2.
+    Row { names: "dpkg", long: "pre-invoke post-invoke status-logger", short: "" },
+    Row {
+        names: "gpg gpg2",
+        long: "photo-viewer exec-path agent-program dirmngr-program keyboxd-program options homedir",
+        short: "",
+    },
+    // ack(1), ag(1), bat(1), delta(1), cloc(1), fzf(1): a pager, or what shows and fetches files.
+    Row { names: "ack ag bat batcat delta", long: "pager", short: "" },
+    Row { names: "cloc", long: "extract-with vcs config", short: "" },
+    Row { names: "fzf", long: "preview bind with-shell listen", short: "" },
+    // hg(1): any setting, hooks and aliases too; svn(1); helm(1).
+    Row { names: "hg", long: "config", short: "" },
+    Row { names: "svn", long: "config-option config-dir diff-cmd diff3-cmd editor-cmd", short: "" },
+    Row { names: "helm", long: "post-renderer", short: "" },
     // rsync(1) 3.2, scp(1).
     Row { names: "rsync", long: "rsh rsync-path", short: "e" },
     // coreutils 9.1: 7.1 sort, 11.2 install, 5.4 split.
@@ -28,8 +45,8 @@ const TABLE: &[Row] = &[
     Row { names: "rg", long: "pre hostname-bin", short: "" },
     // zip(1) 3.0.
     Row { names: "zip", long: "unzip-command", short: "T" },
-    // curl(1): a file of options; wget(1): commands of its own start-up file, and a program that asks.
-    Row { names: "curl", long: "config", short: "K" },
+    // curl(1): a file of options, a library; wget(1): commands of its own start-up file, and a program that asks.
+    Row { names: "curl", long: "config engine", short: "K" },
     Row { names: "wget", long: "execute config use-askpass", short: "e" },
     // GNU make 4.3 manual, 9.8: another makefile, or text of one.
     Row { names: "make gmake", long: "file makefile eval include-dir directory", short: "fCIE" },
@@ -57,6 +74,8 @@ const TABLE: &[Row] = &[
 /// Options with one dash in front of a whole name.
 const ONE_DASH: &[(&str, &str)] = &[
     ("go", "exec toolexec vettool overlay modfile"),
+    // openssl(1): libraries that it loads, and settings that name some.
+    ("openssl", "engine engine_impl provider provider-path config pre post"),
     ("gcc", "wrapper fplugin specs B"),
     ("g++", "wrapper fplugin specs B"),
     ("cc", "wrapper fplugin specs B"),

@@ -24,6 +24,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
             words.iter().skip(1).filter(|w| w.contains(' ')).for_each(|word| out.script(word.as_str()));
             Told::All
         }
+        "rename" | "prename" | "file-rename" => renaming(words, out),
         "crontab" => {
             out.untold |= words.get(1..) != Some(&["-l".to_owned()]);
             Told::All
@@ -102,6 +103,21 @@ fn of_sed(words: &[String], out: &mut Carried) -> Told {
             }
             out.code(&text);
         }
+    }
+    Told::All
+}
+
+/// rename(1) of Perl takes code, and a replacement in it can hold some; that of util-linux takes two plain words.
+fn renaming(words: &[String], out: &mut Carried) -> Told {
+    let arguments = words.get(1..).unwrap_or_default();
+    let plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || "_-. ".contains(c));
+    let edits =
+        |word: &str| sed::script(word) == Some(sed::Does::default()) && !word.contains(['$', '@', '(', '`']);
+    let code = arguments.iter().find(|word| !word.starts_with('-'));
+    if arguments.iter().any(|word| word.starts_with('-') && word.contains(['e', 'E', 'f']))
+        || code.is_some_and(|word| !plain(word) && !edits(word))
+    {
+        arguments.iter().for_each(|word| out.code(word));
     }
     Told::All
 }

@@ -33,6 +33,8 @@ pub(crate) struct Carried {
     pub commands: Vec<CarriedCommand>,
     /// Shell text that it evaluates.
     pub scripts: Vec<String>,
+    /// Those of the scripts that a shell would run which stands among words that are guessed at.
+    pub guessed_scripts: Vec<String>,
     /// The directory in which it runs them, when that is another one; counted from its own.
     pub directory: Option<String>,
     /// It runs something, or makes later words mean something, that its words do not tell.
@@ -155,9 +157,14 @@ impl Carried {
             if begun[0].contains(|c: char| c.is_whitespace() || ";|&<>()$`".contains(c)) {
                 self.script(begun[0].as_str());
             }
-            if runs_arguments(file_name(&begun[0])) {
+            let name = file_name(&begun[0]);
+            if runs_arguments(name) || runs_text(name) {
                 let mut inner = Self { guessed: true, ..Self::default() };
                 look(begun, &mut inner);
+                if runs_text(name) {
+                    self.untold |= inner.untold && begun.len() > 1;
+                    self.guessed_scripts.extend(inner.scripts.iter().cloned());
+                }
                 self.scripts.extend(inner.scripts);
                 // What is put together anew (`env -S`) does not stand among the words.
                 let anew = inner.commands.into_iter().filter(|c| !begun.contains(&c.words[0]));
@@ -169,6 +176,12 @@ impl Carried {
 
 fn file_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether the program is one that a text on its command line tells what to do, wherever it stands.
+fn runs_text(name: &str) -> bool {
+    programs::INTERPRETERS.has(kind::base_name(name).to_ascii_lowercase().as_str())
+        || matches!(name, "env" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed")
 }
 
 /// Whether the program is one of those that can run what it is given.

@@ -2,7 +2,8 @@
 //!
 //! Sources: npm-exec(1), npx(1), pnpm and yarn "exec" and "dlx", bun "x", uv "run" and "tool run", pipx(1),
 //! poetry, pipenv, hatch "run", bundle-exec(1), rustup "run", docker-run(1), docker-exec(1), podman(1),
-//! kubectl "exec" and "run", conda "run", mise "exec", asdf "exec", cmake(1) "-E env", go "run".
+//! kubectl "exec" and "run", conda "run", mise "exec", asdf "exec", cmake(1) "-E env", go "run", ip-netns(8),
+//! ip-vrf(8).
 
 use super::{Carried, Told};
 use crate::permission::commands::names::{Index, index};
@@ -41,6 +42,7 @@ const TABLE: &[Row] = &[
     Row { name: "asdf", runs: "exec", skip: 0 },
     Row { name: "devbox", runs: "run", skip: 0 },
     Row { name: "cmake", runs: "-E", skip: 1 },
+    Row { name: "ip", runs: "exec", skip: 1 },
 ];
 
 /// Whether the table speaks of the program.

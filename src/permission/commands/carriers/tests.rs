@@ -178,6 +178,18 @@ fn shell_text_is_told() {
 fn what_words_do_not_tell_is_said() {
     let mut wrong = Vec::new();
     for text in [
+        "nm --plugin ./x.so f",
+        "ar --plug=./x.so t f",
+        "dpkg --pre-invoke=x -i f",
+        "gpg --photo-viewer x -k",
+        "openssl dgst -engine ./x.so f",
+        "curl --engine ./x.so u",
+        "bat --pager=x f",
+        "fzf --preview x",
+        "hg --config alias.x=!y x",
+        "rename 'system(1)' f",
+        "rename 's/a/@{[x]}/' f",
+        "rename s/a/x/e f",
         "sh",
         "bash",
         "bash -s",
@@ -612,6 +624,26 @@ fn an_unknown_option_or_program_makes_every_word_a_start() {
     // A file of the workspace is unknown whatever its name is.
     assert!(of("./cat rm x").guessed);
     assert!(!of("/bin/cat rm x").guessed);
+}
+
+#[test]
+fn a_shell_among_words_that_are_guessed_at_is_looked_into() {
+    for (text, script) in
+        [("foo sh -c 'rm x'", "rm x"), ("foo a b bash -ec '$(x)'", "$(x)"), ("./cat env -S 'rm x'", "rm x ")]
+    {
+        assert_eq!(of(text).guessed_scripts, [script], "{text}");
+    }
+    for text in
+        ["foo perl -e x", "foo awk '{system($1)}'", "foo python3.11 -c x", "foo sed 1e", "foo sh -s x"]
+    {
+        assert!(of(text).untold, "{text}");
+    }
+    for text in
+        ["foo bash", "foo python x.py", "foo bash x.sh -c", "foo set x", "foo awk '{print}'", "foo read x"]
+    {
+        let found = of(text);
+        assert!(!found.untold && found.guessed_scripts.is_empty(), "{text}: {found:?}");
+    }
 }
 
 #[test]
