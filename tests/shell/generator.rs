@@ -311,7 +311,7 @@ impl Maker<'_> {
         let inner = inner.trim_end_matches([';', '&', ' ']).to_owned();
         let other = other.trim_end_matches([';', '&', ' ']).to_owned();
         let end = if self.odd() || inner.ends_with('\n') || inner.contains('#') { "\n" } else { "; " };
-        let text = match self.random.below(34) {
+        let text = match self.random.below(36) {
             0 | 1 => format!("{{ {inner}{end}}}"),
             2 | 3 => format!("({inner}\n)"),
             4 => format!("( {inner}{end})"),
@@ -342,9 +342,26 @@ impl Maker<'_> {
             30 => format!("printf -v 'a[$({})0]' x", inner.replace('\'', "")),
             31 => format!("declare -i x='a[$({})0]'", inner.replace('\'', "")),
             32 => format!("x='$({})'; : ${{x@P}} $((x))", inner.replace('\'', "")),
+            33 | 34 => self.message(&inner),
             _ => self.state(&inner, &other),
         };
         self.say(&text);
+    }
+
+    /// A word that is a quoted here-document, as agents write messages, with lines that look like its end.
+    fn message(&mut self, inner: &str) -> String {
+        let end = self.random.pick(&["E", "EOF"]);
+        let written = self.random.pick(&["'", "\""]);
+        let inner = inner.replace('\n', "; ");
+        let mut body = String::new();
+        for _ in 0..=self.random.below(3) {
+            let begins = self.random.pick(&["", "", "a ", end, end, "\t", " ", "("]);
+            let goes_on = self.random.pick(&["", " ", "<in ", ">out ", ";", "(", ")", " ) ", "x"]);
+            let ends = self.random.pick(&["", " ')'", " \\)", " # )", ")", " (:)", "'", "\"", "`"]);
+            body.extend([begins, goes_on, &inner, ends, "\n"]);
+        }
+        let dash = self.random.pick(&["", "", "", "-"]);
+        format!("p1 -m \"$(cat <<{dash}{written}{end}{written}\n{body}{end}\n)\"")
     }
 
     /// Settings of the shell that change what later words mean.

@@ -62,6 +62,9 @@ const CASES: &[(&str, &[&str])] = &[
     ("command_not_found_handle() { p1 x; }; nosuch", &["p1 x"]),
     ("hash -p sub/p1 p1; p1 x", &["p1 x"]),
     ("p1 >out 2>>out.txt", &["p1"]),
+    // Within `$(…)` a line that begins as the delimiter does, and has a `)` in it, ends the document.
+    ("echo \"$(cat <<'E'\nhello\nE<in p1 ')'\nE\n)\"", &["p1 )"]),
+    ("git commit -m \"$(cat <<'E'\nE>out \\)\nE\n)\"", &["git commit -m "]),
 ];
 
 #[test]

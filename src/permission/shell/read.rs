@@ -62,7 +62,8 @@ pub(super) fn quoted_document(text: &str) -> Result<String, NotUnderstood> {
     }
 }
 
-/// A delimiter that everyone reads alike: letters and digits, as they are or in quotes.
+/// A delimiter that everyone reads alike: letters and digits, as they are or in quotes; and no line that only begins so,
+/// which ends the document all the same where bash 5.2 reads it within `$(…)` and a `)` is in that line.
 fn delimiter(document: &IoHereDocument) -> Result<(), NotUnderstood> {
     let raw = document.here_end.value.as_str();
     let inner = ['\'', '"']
@@ -70,7 +71,14 @@ fn delimiter(document: &IoHereDocument) -> Result<(), NotUnderstood> {
         .find_map(|quote| raw.strip_prefix(*quote).and_then(|rest| rest.strip_suffix(*quote)))
         .unwrap_or(raw);
     let plain = !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if plain { Ok(()) } else { Err(NotUnderstood("a here-document in it has an odd delimiter")) }
+    if !plain {
+        return Err(NotUnderstood("a here-document in it has an odd delimiter"));
+    }
+    let begins = |line: &str| line.trim_start_matches('\t').starts_with(inner);
+    if document.doc.value.lines().any(begins) {
+        return Err(NotUnderstood("a line in a here-document begins as its end does"));
+    }
+    Ok(())
 }
 
 struct Reading {
