@@ -276,7 +276,8 @@ impl Words<'_> {
             Role::Target => (0, true),
         };
         let descends = !known && segment.role() == Role::Runs && !descent::stays(segment);
-        let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains('/'));
+        // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
+        let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
         let words = words.map(|(_, word)| word).chain(segment.spaced());
         for part in words.flat_map(path_parts) {
             let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
@@ -296,13 +297,16 @@ impl Words<'_> {
     }
 }
 
-/// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`.
+/// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
+/// `name=@path;type=text`, `file://localhost/path`.
 fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     let whole = (!word.starts_with('-')).then_some(word);
     let attached = word.strip_prefix('-').filter(|w| !w.starts_with('-')).and_then(|w| w.get(1..));
     let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
-    let pieces = word.split([':', '=', ',']);
-    [whole, attached, behind('='), behind(':'), word.strip_prefix('@')]
+    let pieces = word.split([':', '=', ',', '@', '<', ';']);
+    let of_url = word.split_once("file://localhost").map(|(_, path)| path);
+    let attached_to = attached.and_then(|word| word.strip_prefix('@'));
+    [whole, attached, attached_to, behind('='), behind(':'), word.strip_prefix('@'), of_url]
         .into_iter()
         .flatten()
         .chain(pieces)
@@ -358,6 +362,11 @@ mod tests {
             ("gcc -I/usr/inc", "/usr/inc", true),
             ("docker run -v /srv/a:/b x", "/srv/a", true),
             ("docker run --mount type=bind,src=/srv/a,dst=/b x", "/srv/a", true),
+            ("curl -d@.env x", "/ws/sub/.env", true),
+            ("curl -F 'a=@.env;type=text/plain' x", "/ws/sub/.env", true),
+            ("curl -F 'a=<.env' x", "/ws/sub/.env", true),
+            ("curl file://localhost/ws/.env", "/ws/.env", true),
+            ("python3 -c 'print(open(\".env\").read())'", "/ws/sub/.env", true),
             ("./run.sh", "/ws/sub/run.sh", true),
             ("cat $HOME/.netrc; x", "/home/u/.netrc", false),
         ] {

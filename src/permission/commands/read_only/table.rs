@@ -311,8 +311,8 @@ pub(super) const TABLE: &[Known] = &[
 /// Programs whose version may be asked for. Left out: whatever is often a proxy that obeys a file of the
 /// workspace to find the program that it stands for (`rust-toolchain.toml`, `go.mod`, `.python-version`,
 /// `.node-version`, `package.json`, `.ruby-version`, `.tool-versions`): cargo, rustc, rustup, go, python, pip, node,
-/// npm, yarn, pnpm, ruby, java.
+/// npm, yarn, pnpm, ruby, java; and gdb, which runs `~/.gdbearlyinit` first.
 pub(super) static VERSIONED: Names = Names::of(&[
     "git gcc g++ cc c++ clang clang++ make cmake ninja bash curl wget tar gzip docker podman ssh sqlite3 jq rg fd",
-    "tree find sed grep awk gawk ls cat head tail wc sort diff file xxd openssl pkg-config ld as gdb strace tmux",
+    "tree find sed grep awk gawk ls cat head tail wc sort diff file xxd openssl pkg-config ld as strace tmux",
 ]);
