@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use toolgate::permission::shell;
 
 use crate::adapter;
-use crate::corpus::SHAPES;
+use crate::corpus::shape;
 use crate::generator;
 use crate::mutation::mutated;
 use crate::random::Random;
@@ -34,8 +34,7 @@ fn any_mutated_text_is_read() {
     let programs = std::env::var("FUZZ").map_or(20_000, |text| text.parse().expect("a number"));
     for seed in 0..programs {
         let random = &mut Random::new(seed ^ 0x5eed_0000);
-        let mut text =
-            if random.chance(50) { generator::program(random) } else { random.pick(SHAPES).to_owned() };
+        let mut text = if random.chance(50) { generator::program(random) } else { shape(random).to_owned() };
         for _ in 0..random.below(6) {
             text = mutated(&text, random);
         }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::adapter;
-use crate::corpus::SHAPES;
+use crate::corpus::shape;
 use crate::generator;
 use crate::minimiser;
 use crate::mutation::mutated;
@@ -82,7 +82,7 @@ fn program(seed: u64) -> String {
             mutated(&text, random)
         }
         _ => {
-            let text = random.pick(SHAPES);
+            let text = shape(random);
             mutated(text, random)
         }
     }

@@ -1,7 +1,17 @@
 //! Shapes that hide what runs, and some that agents write all day: where mutation starts from.
 
+use crate::hiding;
+use crate::random::Random;
+
+/// One of all shapes.
+pub(crate) fn shape(random: &mut Random) -> &'static str {
+    let all = hiding::RM.len() + SHAPES.len();
+    let at = random.below(all);
+    hiding::RM.iter().chain(SHAPES).nth(at).copied().unwrap_or_default()
+}
+
 /// Texts in which `p1`, `rm` and others of the sandbox's programs stand.
-pub(crate) const SHAPES: &[&str] = &[
+const SHAPES: &[&str] = &[
     "cat <<E && p1 x\nhi\nE",
     "cat <<'E' | sh\np1 x\nE",
     "cat <<E1 <<'E2'; p1\n$(rm x)\nE1\n$(p2)\nE2\nrm y",
@@ -14,44 +24,13 @@ pub(crate) const SHAPES: &[&str] = &[
     "find . -maxdepth 0 -exec sh -c 'p1 \"$@\"' x {} \\;",
     "find . -name in -exec rm {} +",
     "env rm x",
-    "FOO=1 rm x",
     "timeout -k1 5 rm x",
-    "sh -c 'rm x'",
-    "/bin/rm x",
     "echo x | xargs rm",
     "PATH=./sub ls",
     "LD_PRELOAD=./x.so ls",
-    "true|rm x",
-    "true & rm x",
-    "(rm x)",
-    "{ rm x; }",
-    "echo $(rm x)",
-    "echo `rm x`",
-    "echo \"$(rm x)\"",
     "echo `echo \\`rm x\\``",
     "cat <(rm x) >(p1)",
-    "if true; then rm x; fi",
-    "f() { rm x; }; f",
-    "r\\m x",
-    "r\"\"m x",
-    "'rm' x",
-    "r\\\nm x",
-    "$'\\x72m' x",
-    "$'\\162\\155' x",
-    "rm${IFS}x",
-    "{rm,x}",
-    "env A=b rm x",
-    "sh -c \"rm x\" y",
-    "bash <<< 'rm x'",
-    "eval rm x",
     "xargs -I{} rm x {} <in",
-    "2>&1 rm x",
-    ">out rm x",
-    "rm 2>/dev/null x",
-    "true; # it's\nrm x",
-    "coproc rm x",
-    "! rm x",
-    "time -p rm x",
     "alias ls=rm\nls x",
     "shopt -s expand_aliases\nalias ls='rm '\nls x",
     "trap 'rm x' EXIT",

@@ -10,6 +10,7 @@ mod carriers;
 mod corpus;
 mod driver;
 mod generator;
+mod hiding;
 mod known_cases;
 mod minimiser;
 mod mutation;

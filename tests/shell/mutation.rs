@@ -1,6 +1,6 @@
 //! Small accidents to a text: parts that vanish, come twice, change places, or come from another text.
 
-use crate::corpus::SHAPES;
+use crate::corpus::shape;
 use crate::random::Random;
 
 /// What is put between the characters of a text.
@@ -109,7 +109,7 @@ pub(crate) fn mutated(text: &str, random: &mut Random) -> String {
             4 => chars[at..end].reverse(),
             5 if at < chars.len() => chars[at] = random.pick(PIECES).chars().next().unwrap_or(' '),
             _ => {
-                let other: Vec<char> = random.pick(SHAPES).chars().collect();
+                let other: Vec<char> = shape(random).chars().collect();
                 let (from, to) = stretch(other.len(), random);
                 let long = random.chance(50);
                 let part = if long { &other[from..] } else { &other[from..to] };
