@@ -78,6 +78,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn many_programs_cost_linear_time() {
+        assert!(!scan(&"git ".repeat(60_000)).iter().any(descends));
+    }
+
+    #[test]
     fn what_descends_is_told_by_program_and_flag() {
         for (command, want) in [
             ("grep -r x .", true),

@@ -12,11 +12,12 @@ struct Row {
 }
 
 const TABLE: &[Row] = &[
-    // tar 1.34 manual, 3.4.2: `--checkpoint-action=exec=…`; `-I`, `-F`.
+    // tar 1.34 manual, 3.4.2: `--checkpoint-action=exec=…`; `-I`, `-F`; 6.3: the list of `-T` may hold options.
     Row {
         names: "tar bsdtar gtar",
-        long: "to-command checkpoint-action use-compress-program info-script new-volume-script rsh-command rmt-command",
-        short: "IF",
+        long: "to-command checkpoint-action use-compress-program info-script new-volume-script rsh-command rmt-command \
+               files-from",
+        short: "IFT",
     },
     // binutils 2.40, nm(1), ar(1): a library that they load.
     Row { names: "nm ar ranlib strip", long: "plugin", short: "" },
@@ -84,6 +85,29 @@ const ONE_DASH: &[(&str, &str)] = &[
     ("clang++", "wrapper fplugin Xclang load B"),
 ];
 
+/// Programs that take `@file` for more words of their line, whatever those are (binutils 2.40, GCC 12 manual, 3.2).
+const TAKE_FILES: &[&str] = &[
+    "nm",
+    "ar",
+    "ranlib",
+    "strip",
+    "objdump",
+    "objcopy",
+    "readelf",
+    "size",
+    "strings",
+    "addr2line",
+    "c++filt",
+    "ld",
+    "as",
+    "gcc",
+    "g++",
+    "cc",
+    "c++",
+    "clang",
+    "clang++",
+];
+
 fn row(name: &str) -> Option<&'static Row> {
     static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split(' ')));
     ROWS.get(name).copied()
@@ -91,6 +115,7 @@ fn row(name: &str) -> Option<&'static Row> {
 
 /// Adds what options of the program run.
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
+    out.untold |= TAKE_FILES.contains(&name) && words.iter().skip(1).any(|word| word.starts_with('@'));
     if let Some((_, names)) = ONE_DASH.iter().find(|(program, _)| *program == name) {
         for (at, word) in words.iter().enumerate().skip(1) {
             let option = word.trim_start_matches('-');

@@ -117,7 +117,9 @@ fn renaming(words: &[String], out: &mut Carried) -> Told {
     if arguments.iter().any(|word| word.starts_with('-') && word.contains(['e', 'E', 'f']))
         || code.is_some_and(|word| !plain(word) && !edits(word))
     {
-        arguments.iter().for_each(|word| out.code(word));
+        for word in arguments {
+            out.code(word);
+        }
     }
     Told::All
 }

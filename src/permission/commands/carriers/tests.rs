@@ -179,6 +179,9 @@ fn what_words_do_not_tell_is_said() {
     let mut wrong = Vec::new();
     for text in [
         "nm --plugin ./x.so f",
+        "nm @f",
+        "gcc x.c @f",
+        "tar cf x -T list",
         "ar --plug=./x.so t f",
         "dpkg --pre-invoke=x -i f",
         "gpg --photo-viewer x -k",
