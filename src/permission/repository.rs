@@ -7,8 +7,8 @@ use super::commands::git;
 use super::shell::CommandAnalysis;
 use crate::workspace::{FileKind, Located, Workspace};
 
-/// The longest name of a branch or object that is looked at, in bytes.
-const MAX_HEAD: u64 = 1024;
+/// The longest `HEAD`, in bytes: git reads 255 of it.
+const MAX_HEAD: u64 = 255;
 /// The longest settings that are looked at, in bytes.
 const MAX_SETTINGS: u64 = 256 * 1024;
 /// The longest index that is looked at, in bytes: some 300,000 files.
@@ -53,7 +53,7 @@ fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
         // Where git finds no repository in it, it goes on upwards to another one.
         let head = String::from_utf8(read(workspace, &git, "HEAD", MAX_HEAD)?).ok()?;
         let by_itself = git::head_is_valid(&head)
-            && ["objects", "refs"].iter().all(|name| is_directory(workspace, &git, name))
+            && [("objects", "pack"), ("refs", "heads")].iter().all(|name| is_directory(workspace, &git, *name))
             && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
                 .iter()
                 .all(|name| is_missing(workspace, &git, name));
@@ -81,9 +81,12 @@ fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
     Some(false)
 }
 
-fn is_directory(workspace: &Workspace, git: &Path, name: &str) -> bool {
+/// Whether a directory of the repository is one by itself and can be entered, which looking for `within` tells.
+fn is_directory(workspace: &Workspace, git: &Path, (name, within): (&str, &str)) -> bool {
+    let path = git.join(name);
     entry(workspace, git, name)
-        .is_some_and(|found| found.kind == Some(FileKind::Directory) && found.real == git.join(name))
+        .is_some_and(|found| found.kind == Some(FileKind::Directory) && found.real == path)
+        && entry(workspace, &path, within).is_some_and(|found| found.real == path.join(within))
 }
 
 fn is_missing(workspace: &Workspace, git: &Path, name: &str) -> bool {

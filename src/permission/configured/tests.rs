@@ -261,3 +261,53 @@ async fn the_longest_command_is_judged_within_bounds() {
     given.is(&disk, &command, "forced").await;
     assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
 }
+
+/// Git passes by a `.git` that is no repository, and goes to others from within one: their settings are not those
+/// that were looked at.
+#[tokio::test]
+async fn only_the_repository_that_git_finds_counts() {
+    let disk = disk();
+    let repository = |at: &str, settings: &str| {
+        let git = disk.root.join(at);
+        for name in ["objects", "refs"] {
+            std::fs::create_dir_all(git.join(name)).unwrap();
+        }
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(git.join("config"), settings).unwrap();
+    };
+    let bare = Given::default();
+    bare.is(&disk, "git status", "ask").await;
+    repository(".git", "");
+    bare.is(&disk, "git status", "allow").await;
+    bare.is(&disk, "cd sub && git status", "allow").await;
+    bare.is(&disk, "cd .git && git status", "ask").await;
+    repository(".git/modules/m", "[filter \"x\"]\n\tclean = x\n");
+    bare.is(&disk, "cd .git/modules/m && git status", "ask").await;
+    bare.is(&disk, "cd .git/worktrees/w && git status", "ask").await;
+    repository("sub/.git", "");
+    bare.is(&disk, "cd sub && git status", "allow").await;
+    for (name, head) in
+        [("HEAD", "ref: refs/heads/main"), ("HEAD", "0123456789012345678901234567890123456789\n")]
+    {
+        std::fs::write(disk.root.join("sub/.git").join(name), head).unwrap();
+        bare.is(&disk, "cd sub && git status", "allow").await;
+    }
+    let lost = |name: &str| disk.root.join("sub/.git").join(name);
+    for head in ["", "x", "ref: heads/main", "0123", " ref: refs/heads/main"] {
+        std::fs::write(lost("HEAD"), head).unwrap();
+        bare.is(&disk, "cd sub && git status", "ask").await;
+    }
+    repository("sub/.git", "");
+    for name in ["objects", "refs"] {
+        std::fs::remove_dir(lost(name)).unwrap();
+        bare.is(&disk, "cd sub && git status", "ask").await;
+        std::fs::write(lost(name), "").unwrap();
+        bare.is(&disk, "cd sub && git status", "ask").await;
+        std::fs::remove_file(lost(name)).unwrap();
+        symlink("../../.git/objects", lost(name)).unwrap();
+        bare.is(&disk, "cd sub && git status", "ask").await;
+        std::fs::remove_file(lost(name)).unwrap();
+        repository("sub/.git", "");
+    }
+    bare.is(&disk, "cd sub && git status", "allow").await;
+}

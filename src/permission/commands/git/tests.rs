@@ -225,6 +225,33 @@ fn a_directory_that_looks_like_a_repository_is_none() {
     assert!(!trap.sprang());
 }
 
+/// Why the gate asks about whoever is in a `.git`, and about a `.git` that is no repository.
+#[test]
+fn settings_of_a_repository_within_or_above_hold() {
+    let trap = Trap::new();
+    trap.write(".gitattributes", "* filter=x\n");
+    trap.write("f", "one\nm0re\n");
+    trap.git("clone -q --bare . .git/modules/m", &[]);
+    std::fs::copy(trap.ws().join(".git/index"), trap.ws().join(".git/modules/m/index")).unwrap();
+    let settings = format!(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {}\n[filter \"x\"]\n\tclean = {}\n",
+        trap.ws().display(),
+        trap.program("driver")
+    );
+    trap.write(".git/modules/m/config", &settings);
+    assert!(config_is_plain(&trap.config()));
+    trap.git_in(&trap.ws().join(".git/modules/m"), &words("status"), SAFE_ENVIRONMENT);
+    assert!(trap.sprang());
+
+    let trap = Trap::new();
+    trap.write(".gitattributes", "* filter=x\n");
+    trap.write("f", "one\nm0re\n");
+    trap.set("filter.x.clean", &trap.program("driver"));
+    std::fs::create_dir(trap.ws().join("sub/.git")).unwrap();
+    trap.git_in(&trap.ws().join("sub"), &words("status"), SAFE_ENVIRONMENT);
+    assert!(trap.sprang());
+}
+
 #[test]
 fn what_has_a_name_of_its_own_is_refused_in_the_settings() {
     let attributes = "* filter=x diff=x\n";
