@@ -53,7 +53,9 @@ fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
         // Where git finds no repository in it, it goes on upwards to another one.
         let head = String::from_utf8(read(workspace, &git, "HEAD", MAX_HEAD)?).ok()?;
         let by_itself = git::head_is_valid(&head)
-            && [("objects", "pack"), ("refs", "heads")].iter().all(|name| is_directory(workspace, &git, *name))
+            && [("objects", "pack"), ("refs", "heads")]
+                .iter()
+                .all(|name| is_directory(workspace, &git, *name))
             && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
                 .iter()
                 .all(|name| is_missing(workspace, &git, name));

@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::super::commands::carriers;
 use super::super::commands::kind::{self, ProgramKind};
+use super::super::commands::read_only::known_use;
 use super::super::lexical;
 use super::read;
 use super::script::{FileUse, Leaf, NotUnderstood, Script};
@@ -76,6 +77,8 @@ pub(super) fn check_meaning(script: &Script) -> Result<(), NotUnderstood> {
         let changes = match name {
             "command" | "builtin" => words.skip(1).any(|word| word == "cd" || CHANGERS.contains(&word)),
             "printf" => words.any(|word| word.starts_with("-v")),
+            // `set -e` decides when the shell stops, and what it shows.
+            "set" => known_use(&leaf.words).is_none(),
             name => CHANGERS.contains(&name),
         };
         if changes {

@@ -51,6 +51,8 @@ fn one_command_is_read_as_bash_reads_it() {
 #[test]
 fn several_commands_are_read_in_their_order() {
     reads("cd sub && git diff | head -5; ls", &[&["cd", "sub"], &["git", "diff"], &["head", "-5"], &["ls"]]);
+    reads("set -e; ls", &[&["set", "-e"], &["ls"]]);
+    reads("set -euo pipefail\nls", &[&["set", "-euo", "pipefail"], &["ls"]]);
     reads("ls & pwd\nid || true", &[&["ls"], &["pwd"], &["id"], &["true"]]);
     reads("(ls; pwd) && { id; } 2>&1", &[&["ls"], &["pwd"], &["id"]]);
     reads(
@@ -201,6 +203,12 @@ fn everything_else_is_not_understood() {
         "read PATH; ls",
         "printf -v PATH b; ls",
         "set -- a; ls",
+        "set -a; ls",
+        "set -k; ls",
+        "set +h; ls",
+        "set -ef; ls",
+        "set -o posix; ls",
+        "command set -e; ls",
         "shopt -s expand_aliases; ls",
         "time -- ls",
         "time -p -- ls",

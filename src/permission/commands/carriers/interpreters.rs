@@ -74,7 +74,9 @@ fn awk(words: &[String], out: &mut Carried) -> Told {
     let program = if given.is_empty() && !from_files { first } else { None };
     for text in given.into_iter().chain(program) {
         // `system()`, `print | "x"`, `"x" | getline`, `|&`, `@include`, and a call through a variable.
-        if ["system", "|", "getline", "@"].iter().any(|part| text.contains(part)) {
+        // `||` is an operator wherever it stands.
+        let rest = text.replace("||", " ");
+        if ["system", "|", "getline", "@"].iter().any(|part| rest.contains(part)) {
             out.code(text);
         }
     }

@@ -32,6 +32,8 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
         "CARGO_INCREMENTAL" => one_of(&["0", "1"]),
         // nodejs.org, "The difference between development and production".
         "NODE_ENV" => one_of(&["production", "development", "test"]),
+        // git(1), environ(7): what shows long output. Other values are programs.
+        "PAGER" | "GIT_PAGER" => one_of(&["cat"]),
         // debconf(7).
         "DEBIAN_FRONTEND" => one_of(&["noninteractive"]),
         _ => false,
@@ -102,6 +104,11 @@ mod tests {
             ("CARGO_TERM_COLOR", "never", true),
             ("NODE_ENV", "test", true),
             ("NODE_ENV", "../x", false),
+            ("PAGER", "cat", true),
+            ("GIT_PAGER", "cat", true),
+            ("GIT_PAGER", "cat;x", false),
+            ("GIT_PAGER", "./cat", false),
+            ("GIT_PAGER", "", false),
         ] {
             assert_eq!(is_harmless_variable(name, value), want, "{name}={value}");
         }

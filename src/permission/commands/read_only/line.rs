@@ -44,7 +44,7 @@ pub(in crate::permission::commands) struct Known {
     pub(in crate::permission::commands) apart: bool,
     /// Short options are not put together, and one dash does for long ones.
     pub(in crate::permission::commands) alone: bool,
-    /// The letter that makes it descend; `*`: it always does.
+    /// The letter that makes it descend, as `--recursive` does; `*`: it always does.
     pub(in crate::permission::commands) recursive: Option<char>,
     /// It descends into directories among its operands and follows symlinks there.
     pub(in crate::permission::commands) files_only: bool,
@@ -104,7 +104,7 @@ impl Known {
         }
         let recursive = match self.recursive {
             Some('*') => true,
-            Some(letter) => line.letters.contains(letter),
+            Some(letter) => line.letters.contains(letter) || line.long.contains(&"recursive"),
             None => false,
         };
         let operands = self.paths(line, recursive)?;
@@ -113,7 +113,7 @@ impl Known {
             .filter(|p| *p != "-")
             .map(|p| Operand { path: p.to_owned(), access: Access::Read })
             .collect();
-        Some(KnownUse { operands, recursive, files_only: self.files_only })
+        Some(KnownUse { operands, recursive, files_only: self.files_only, ..KnownUse::default() })
     }
 
     /// Reads the options, when all of them are listed.

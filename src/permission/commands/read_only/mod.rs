@@ -6,7 +6,8 @@ mod table;
 
 pub(super) use line::{Known, Line, Operands, PLAIN};
 
-use super::names::{Index, index};
+use std::path::PathBuf;
+
 use crate::permission::subject::Access;
 
 /// What is known about one command.
@@ -19,6 +20,9 @@ pub struct KnownUse {
     pub recursive: bool,
     /// Where an operand is a directory it follows the symlinks in it: then it is not known what it reads.
     pub files_only: bool,
+    /// The directory that it goes to before anything else (`git -C`), counted from where it starts; operands count
+    /// from there.
+    pub within: PathBuf,
 }
 
 /// A path operand of a known command.
@@ -46,7 +50,7 @@ pub(crate) fn known_use(words: &[String]) -> Option<KnownUse> {
     if let Some(known) = special::of(program, arguments) {
         return Some(known);
     }
-    row(program)?.read(arguments)
+    table::entry(program)?.read(arguments)
 }
 
 /// Whether the table speaks of this program at all: then only what it lists is harmless.
@@ -54,12 +58,7 @@ pub(crate) fn is_listed(program: &str) -> bool {
     // `env` and the builtins that evaluate are carriers first.
     let carries =
         matches!(program, "env" | "command" | "set" | "test" | "[" | "printf" | "awk" | "gawk" | "mawk");
-    !carries && (special::is_listed(program) || row(program).is_some())
-}
-
-fn row(program: &str) -> Option<&'static Known> {
-    static ROWS: Index<Known> = Index::new(|| index(table::TABLE, |known| known.names.iter().copied()));
-    ROWS.get(program).copied()
+    !carries && (special::is_listed(program) || table::entry(program).is_some())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Known commands whose operands are a language of their own.
 
 use super::line::Line;
-use super::{KnownUse, Operand};
+use super::{KnownUse, Operand, table};
 use crate::permission::commands::carriers::sed as sed_script;
 use crate::permission::subject::Access;
 
@@ -25,6 +25,7 @@ pub(super) fn of(program: &str, arguments: &[String]) -> Option<KnownUse> {
             _ => None,
         },
         "set" => set(arguments),
+        "jq" => jq_with_values(arguments),
         _ => None,
     }
 }
@@ -39,23 +40,58 @@ fn find(arguments: &[String]) -> Option<KnownUse> {
     let arguments = arguments.strip_prefix(&["-P".to_owned()]).unwrap_or(arguments);
     let is_path = |w: &&String| !w.starts_with('-') && !matches!(w.as_str(), "(" | ")" | "!" | ",");
     let paths: Vec<&String> = arguments.iter().take_while(is_path).collect();
-    let mut words = arguments[paths.len()..].iter().map(String::as_str);
+    let mut words = arguments[paths.len()..].iter();
+    let mut references = Vec::new();
     while let Some(word) = words.next() {
-        match word {
-            "(" | ")" | "!" | "-not" | "-a" | "-and" | "-o" | "-or" | "-print" | "-print0" | "-empty"
-            | "-prune" | "-true" | "-false" | "-readable" | "-writable" | "-executable" | "-xdev"
-            | "-mount" | "-depth" | "-quit" | "-ls" | "-daystart" | "-nouser" | "-nogroup" => {}
+        match word.as_str() {
+            "("
+            | ")"
+            | "!"
+            | "-not"
+            | "-a"
+            | "-and"
+            | "-o"
+            | "-or"
+            | "-print"
+            | "-print0"
+            | "-empty"
+            | "-prune"
+            | "-true"
+            | "-false"
+            | "-readable"
+            | "-writable"
+            | "-executable"
+            | "-xdev"
+            | "-mount"
+            | "-depth"
+            | "-d"
+            | "-quit"
+            | "-ls"
+            | "-daystart"
+            | "-nouser"
+            | "-nogroup"
+            | "-noleaf"
+            | "-warn"
+            | "-nowarn"
+            | "-ignore_readdir_race"
+            | "-noignore_readdir_race" => {}
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" | "-regextype"
             | "-type" | "-maxdepth" | "-mindepth" | "-size" | "-mtime" | "-mmin" | "-ctime" | "-cmin"
-            | "-atime" | "-amin" | "-perm" | "-user" | "-group" | "-links" | "-inum" | "-printf" => {
+            | "-atime" | "-amin" | "-perm" | "-user" | "-group" | "-links" | "-inum" | "-printf"
+            | "-lname" | "-ilname" | "-fstype" | "-uid" | "-gid" | "-used" | "-newermt" | "-newerct"
+            | "-newerat" | "-newerBt" => {
                 words.next()?;
+            }
+            // They look at the times or the number of another file.
+            "-newer" | "-anewer" | "-cnewer" | "-samefile" => {
+                references.push(words.next()?);
             }
             _ => return None,
         }
     }
     let here = ".".to_owned();
-    let operands = if paths.is_empty() { reads([&here]) } else { reads(paths) };
-    Some(KnownUse { recursive: true, ..operands })
+    let paths = if paths.is_empty() { vec![&here] } else { paths };
+    Some(KnownUse { recursive: true, ..reads(paths.into_iter().chain(references)) })
 }
 
 /// bash 5.2 manual, 6.4: one test, which looks at no variable and no option of the shell.
@@ -151,9 +187,10 @@ pub(super) fn status<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     }
 }
 
-/// A pattern, unless one was given or only files are listed, then paths; the working directory when there is none.
+/// A pattern, unless one was given or only files or types are listed, then paths; the working directory when there is none.
 pub(super) fn ripgrep<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
-    let no_pattern = line.long.contains(&"files") || line.of(&["e", "regexp"]).next().is_some();
+    let lists = line.long.iter().any(|option| matches!(*option, "files" | "type-list"));
+    let no_pattern = lists || line.of(&["e", "regexp"]).next().is_some();
     let paths = if no_pattern { line.operands.as_slice() } else { line.operands.get(1..)? };
     Some(if paths.is_empty() { vec!["."] } else { paths.to_vec() })
 }
@@ -173,10 +210,41 @@ pub(super) fn sed<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
 /// A program that opens nothing and runs nothing. Its operands can be assignments: those are not known.
 pub(super) fn awk<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     let (program, paths) = line.operands.split_first()?;
-    // Redirections, pipes, `getline`, `system()`, `@include`, calls through a variable, and the list of files.
-    let opens = ["system", "getline", "|", ">", "@", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "extension"];
-    let quiet = !opens.iter().any(|part| program.contains(part));
+    // `getline`, `system()`, `@include`, calls through a variable, and the list of files.
+    let opens = ["system", "getline", "@", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "extension"];
+    let quiet = !opens.iter().any(|part| program.contains(part)) && !redirects(program);
     (quiet && !paths.iter().any(|path| path.contains('='))).then(|| paths.to_vec())
+}
+
+/// Whether something in the program may be a pipe, or what `print` and `printf` are redirected with: a `>` that comes
+/// after one of them. `>=` and `||` are operators wherever they stand, since the longest token counts (POSIX awk,
+/// "Lexical Conventions" and "Output Statements").
+fn redirects(program: &str) -> bool {
+    let rest = program.replace("||", " ").replace(">=", " ");
+    let prints = rest.find("print").map(|at| &rest[at..]);
+    rest.contains('|') || prints.is_some_and(|behind| behind.contains('>'))
+}
+
+/// The same as the table says, once `--arg NAME VALUE` and `--argjson NAME VALUE` are taken out: jq 1.6 manual,
+/// "Invoking jq". They only name text.
+fn jq_with_values(arguments: &[String]) -> Option<KnownUse> {
+    let mut kept = Vec::with_capacity(arguments.len());
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--arg" | "--argjson" => {
+                words.next()?;
+                words.next()?;
+            }
+            "--indent" => kept.extend([word.clone(), words.next()?.clone()]),
+            "--" => {
+                kept.push(word.clone());
+                kept.extend(words.by_ref().cloned());
+            }
+            _ => kept.push(word.clone()),
+        }
+    }
+    table::entry("jq")?.read(&kept)
 }
 
 /// A filter that loads no modules.

@@ -5,19 +5,19 @@
 
 use super::line::{Known, Operands, PLAIN};
 use super::special;
-use crate::permission::commands::names::Names;
+use crate::permission::commands::names::{Index, Names, index};
 
-pub(super) const TABLE: &[Known] = &[
+const TABLE: &[Known] = &[
     // coreutils 9.1, 10.1.
     Known {
         names: &["ls"],
-        flags: "aAbBcdfFghGiklmnNopqQrRsStuUvxX1Z",
+        flags: "aAbBcCdfFghGiklmnNopqQrRsStuUvxX1Z",
         values: "Iw",
         long: &[
             "all almost-all human-readable size reverse directory classify color inode full-time recursive \
                group-directories-first numeric-uid-gid no-group",
         ],
-        long_values: &["sort time time-style format ignore"],
+        long_values: &["sort time time-style format ignore block-size width"],
         recursive: Some('R'),
         operands: Operands::PathsOrHere,
         ..PLAIN
@@ -107,7 +107,7 @@ pub(super) const TABLE: &[Known] = &[
         flags: "0abchkmsSx",
         values: "dt",
         long: &["all bytes summarize human-readable total apparent-size"],
-        long_values: &["max-depth threshold block-size"],
+        long_values: &["max-depth threshold block-size exclude"],
         recursive: Some('*'),
         operands: Operands::PathsOrHere,
         ..PLAIN
@@ -121,27 +121,24 @@ pub(super) const TABLE: &[Known] = &[
     },
     Known {
         names: &["stat"],
-        flags: "ft",
+        flags: "fLt",
         values: "c",
-        long: &["terse"],
+        long: &["terse dereference"],
         long_values: &["format printf"],
         ..PLAIN
     },
     // 15.1, 16.1, 16.2, 18.1, 18.2.
     Known { names: &["echo"], operands: Operands::Text, ..PLAIN },
     Known {
-        names: &["true", "false", ":", "whoami", "nproc", "arch", "tty", "logname"],
+        names: &["true", "false", ":", "whoami", "arch", "tty", "logname"],
         operands: Operands::None,
         ..PLAIN
     },
+    Known { names: &["nproc"], long: &["all"], operands: Operands::None, ..PLAIN },
     Known { names: &["basename", "dirname"], flags: "az", values: "s", operands: Operands::Text, ..PLAIN },
     // 19.2, 20.1 to 21.6, 25.1, 26.2.
     Known { names: &["printenv"], flags: "0", stops: true, operands: Operands::Text, ..PLAIN },
-    Known {
-        names: &["env", "hostname", "uptime", "groups", "jobs", "times"],
-        operands: Operands::None,
-        ..PLAIN
-    },
+    Known { names: &["env", "hostname", "groups", "jobs", "times"], operands: Operands::None, ..PLAIN },
     Known { names: &["uname"], flags: "asnrvmpio", operands: Operands::None, ..PLAIN },
     Known { names: &["id"], flags: "ugGnr", operands: Operands::None, ..PLAIN },
     Known {
@@ -171,7 +168,8 @@ pub(super) const TABLE: &[Known] = &[
         long_values: &["separator output-separator columns"],
         ..PLAIN
     },
-    // procps free(1).
+    // procps free(1), uptime(1).
+    Known { names: &["uptime"], flags: "ps", long: &["pretty since"], operands: Operands::None, ..PLAIN },
     Known { names: &["free"], flags: "bkmghtwl", operands: Operands::None, ..PLAIN },
     // file(1) 5.44; `-m`, `-C`, `-z` and `-f` are left out.
     Known { names: &["file"], flags: "bihkLN0", long: &["brief mime mime-type mime-encoding"], ..PLAIN },
@@ -211,14 +209,15 @@ pub(super) const TABLE: &[Known] = &[
         flags: "abBcdeiEnNpqstTuwyZ",
         values: "CUW",
         long: &["brief report-identical-files unified context side-by-side ignore-case ignore-all-space \
-               ignore-space-change ignore-blank-lines text color minimal suppress-common-lines new-file"],
+               ignore-space-change ignore-blank-lines text color minimal suppress-common-lines new-file \
+               strip-trailing-cr"],
         long_values: &["width label"],
         numeric: true,
         files_only: true,
         operands: Operands::Read(special::two),
         ..PLAIN
     },
-    // grep 3.8; `-f` and `-R` are left out.
+    // grep 3.8; `-f`, `-R` and `-d` are left out.
     Known {
         names: &["grep", "egrep", "fgrep"],
         flags: "EFGPiynwxvcLloqshHrIZzabUT",
@@ -226,28 +225,32 @@ pub(super) const TABLE: &[Known] = &[
         long: &[
             "extended-regexp fixed-strings perl-regexp ignore-case line-number word-regexp line-regexp invert-match count \
                files-with-matches files-without-match only-matching quiet no-messages with-filename no-filename \
-               color colour null text byte-offset",
+               color colour null text byte-offset recursive",
         ],
-        long_values: &["regexp include exclude exclude-dir max-count context after-context before-context"],
+        long_values: &[
+            "regexp include exclude exclude-dir max-count context after-context before-context binary-files",
+        ],
         numeric: true,
         recursive: Some('r'),
         operands: Operands::Pattern(false),
         ..PLAIN
     },
-    // ripgrep 14: rg(1). `--pre`, `--hostname-bin`, `-z`, `-L` and `-f` are left out.
+    // ripgrep 14: rg(1). `--pre`, `--hostname-bin`, `-z`, `-L`, `-f` and `--ignore-file` are left out.
     Known {
         names: &["rg"],
-        flags: "FilcnNoqsSvwxUHI0aPu",
-        values: "egtTABCmMdr",
+        flags: "FilcnNoqsSvwxUHI0aPub.p",
+        values: "egtTABCmMdrjE",
         long: &[
             "fixed-strings ignore-case files-with-matches files-without-match count count-matches line-number no-line-number \
                only-matching quiet case-sensitive smart-case invert-match word-regexp line-regexp multiline \
                multiline-dotall with-filename no-filename hidden no-ignore no-heading heading json column trim no-config \
-               vimgrep pcre2 null text stats no-messages files",
+               vimgrep pcre2 null text stats no-messages files pretty byte-offset crlf passthru include-zero \
+               glob-case-insensitive one-file-system unrestricted no-ignore-vcs no-ignore-parent no-ignore-dot \
+               line-buffered max-columns-preview type-list",
         ],
         long_values: &[
             "regexp glob iglob type type-not after-context before-context context max-count max-columns \
-                      max-depth sort sortr color replace",
+                      max-depth sort sortr color replace max-filesize threads encoding type-add",
         ],
         recursive: Some('*'),
         operands: Operands::Read(special::ripgrep),
@@ -304,9 +307,15 @@ pub(super) const TABLE: &[Known] = &[
     },
     Known { names: &["type"], flags: "apPtf", operands: Operands::Text, ..PLAIN },
     Known { names: &["umask"], flags: "pS", operands: Operands::None, ..PLAIN },
-    Known { names: &["ulimit"], flags: "aHS", operands: Operands::None, ..PLAIN },
+    Known { names: &["ulimit"], flags: "aHSbcdefiklmnpqrstuvxPRT", operands: Operands::None, ..PLAIN },
     Known { names: &["exit"], operands: Operands::Read(special::status), ..PLAIN },
 ];
+
+/// What the table has of a program.
+pub(super) fn entry(program: &str) -> Option<&'static Known> {
+    static ROWS: Index<Known> = Index::new(|| index(TABLE, |known| known.names.iter().copied()));
+    ROWS.get(program).copied()
+}
 
 /// Programs whose version may be asked for. Left out: whatever is often a proxy that obeys a file of the
 /// workspace to find the program that it stands for (`rust-toolchain.toml`, `go.mod`, `.python-version`,
