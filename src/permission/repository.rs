@@ -23,7 +23,7 @@ pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, direc
     let mut any = false;
     for leaf in analysis.reads_by_git() {
         let greps = leaf.words.iter().any(|word| word == "grep");
-        for start in leaf.directories() {
+        for start in leaf.git_directories() {
             any = true;
             let found = workspace.locate(directory, &directory.join(start));
             let plain = |start: &Path| is_plain(workspace, start, greps).unwrap_or(false);

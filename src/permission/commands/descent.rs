@@ -1,6 +1,7 @@
 //! Which commands read what lies beneath the directories that they are given.
 
 use super::super::shell::scan::{Role, Segment};
+use super::kind::git_subcommand;
 use super::names::Names;
 
 /// Programs that descend, the working directory's when they are given none.
@@ -65,7 +66,7 @@ fn makes_descend(word: &str, flags: &[&str]) -> bool {
 pub(in crate::permission) fn stays(segment: &Segment) -> bool {
     let mut words = segment.words();
     match words.next() {
-        Some("git") => words.next().is_some_and(|sub| STAY_GIT.has(sub)),
+        Some("git") => git_subcommand(&mut words).is_some_and(|sub| STAY_GIT.has(sub)),
         Some("ls") => !descends(segment),
         Some(program) => STAY.has(program),
         None => true,

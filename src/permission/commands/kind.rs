@@ -54,10 +54,25 @@ pub(crate) fn never_by_prefix(program: &str) -> bool {
 
 /// Whether no argument of the command can be run by it.
 pub(crate) fn is_inert(words: &[String]) -> bool {
-    match words {
-        [] => true,
-        [git, sub, ..] if git == "git" => programs::INERT_GIT.has(sub.as_str()),
-        [program, ..] => programs::INERT.has(program.as_str()),
+    let mut words = words.iter().map(String::as_str);
+    match words.next() {
+        None => true,
+        Some("git") => git_subcommand(&mut words).is_none_or(|sub| programs::INERT_GIT.has(sub)),
+        Some(program) => programs::INERT.has(program),
+    }
+}
+
+/// The subcommand of git among the words behind its name, when only options stand before it that run nothing, name
+/// no file and have no say in what it does.
+pub(super) fn git_subcommand<'w>(words: &mut impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    loop {
+        match words.next()? {
+            "--no-pager" | "-P" => {}
+            "-C" => {
+                words.next()?;
+            }
+            sub => return Some(sub),
+        }
     }
 }
 
@@ -66,7 +81,8 @@ pub(crate) fn only_reads<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
     match words.next() {
         Some("git") => {
             // `git diff --output=file` writes.
-            words.next().is_some_and(|sub| programs::INERT_GIT.has(sub) && !matches!(sub, "mv" | "rm"))
+            git_subcommand(&mut words)
+                .is_some_and(|sub| programs::INERT_GIT.has(sub) && !matches!(sub, "mv" | "rm"))
                 && !words.any(|word| word.starts_with("--o"))
         }
         Some(program) => programs::INERT.has(program) && !programs::WRITERS.has(program),
@@ -236,6 +252,28 @@ mod tests {
             ("/lib64/ld-linux-x86-64.so.2", ProgramKind::Carrier),
         ] {
             assert_eq!(kind(program), want, "{program}");
+        }
+    }
+
+    #[test]
+    fn options_before_a_subcommand_hide_nothing_of_it() {
+        let words = |command: &str| command.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (command, inert, reads) in [
+            ("git", true, false),
+            ("git diff rm", true, true),
+            ("git --no-pager diff rm", true, true),
+            ("git -C sub -P log rm", true, true),
+            ("git -C sub rm f", true, false),
+            ("git --no-pager diff --output=f", true, false),
+            ("git -C sub bisect run rm", false, false),
+            ("git -c diff rm", false, false),
+            ("git -C log push", false, false),
+            ("cat rm", true, true),
+            ("touch rm", true, false),
+        ] {
+            let words = words(command);
+            assert_eq!(is_inert(&words), inert, "{command}");
+            assert_eq!(only_reads(words.iter().map(String::as_str)), reads, "{command}");
         }
     }
 

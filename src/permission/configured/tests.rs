@@ -292,6 +292,29 @@ async fn only_the_repository_that_git_finds_counts() {
         std::fs::write(disk.root.join("sub/.git").join(name), head).unwrap();
         bare.is(&disk, "cd sub && git status", "allow").await;
     }
+    // Another directory counts as a `cd` there does.
+    std::fs::create_dir(disk.root.join("other")).unwrap();
+    std::fs::create_dir(disk.outside.join(".git")).unwrap();
+    symlink("other", disk.root.join("o2")).unwrap();
+    for (command, want) in [
+        ("git -C sub status", "allow"),
+        ("git -C sub -C .. log -- ok.txt", "allow"),
+        ("git -C ./other --no-pager diff | head", "allow"),
+        ("cd other && git -C ../sub status; git -C . status", "allow"),
+        ("git -C .. status", "ask"),
+        ("git -C ../outside status", "ask"),
+        ("git -C sub -C ../.. status", "ask"),
+        ("git -C o2 status", "ask"),
+        ("git -C .git status", "ask"),
+        ("git -C .git/modules/m status", "ask"),
+        ("git -C sub log -- ../../outside/secret", "ask"),
+        ("git -C sub diff ../g2/config", "allow"),
+        ("mkdir other2 && git -C other2 status", "ask"),
+    ] {
+        bare.is(&disk, command, want).await;
+    }
+    bare.is(&disk, &format!("git -C {} status", disk.root.join("sub").display()), "allow").await;
+    bare.is(&disk, &format!("git -C {} status", disk.outside.display()), "ask").await;
     let lost = |name: &str| disk.root.join("sub/.git").join(name);
     for head in ["", "x", "ref: heads/main", "0123", " ref: refs/heads/main"] {
         std::fs::write(lost("HEAD"), head).unwrap();
@@ -310,4 +333,25 @@ async fn only_the_repository_that_git_finds_counts() {
         repository("sub/.git", "");
     }
     bare.is(&disk, "cd sub && git status", "allow").await;
+}
+
+/// Operands behind `git -C` are those of its directory, for whoever denies one and for what is protected.
+#[tokio::test]
+async fn operands_of_git_count_from_its_directory() {
+    let disk = disk();
+    for name in ["objects", "refs"] {
+        std::fs::create_dir_all(disk.root.join(".git").join(name)).unwrap();
+    }
+    std::fs::write(disk.root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let denies = Given { deny: &["Read(sub/a)"], ..Given::default() };
+    for command in ["git -C sub log a", "git -C sub blame -- a", "git --no-pager -C sub log ./a", "cat sub/a"]
+    {
+        denies.is(&disk, command, "deny").await;
+    }
+    for bypass in [false, true] {
+        let given = Given { bypass, ..Given::default() };
+        given.is(&disk, "git --no-pager log -- AGENTS.md", "allow").await;
+        given.is(&disk, "git -C sub diff -- .vscode", "allow").await;
+        given.is(&disk, "git -C sub rm AGENTS.md", "forced").await;
+    }
 }

@@ -148,14 +148,25 @@ impl CommandAnalysis {
         let mut uses = Vec::new();
         for (index, leaf) in script.leaves.iter().enumerate().filter(|(_, leaf)| !leaf.carried) {
             let known = leaf.known.iter().chain(leaf.git.iter().filter(|_| git));
-            for operand in known.flat_map(|known| &known.operands) {
-                uses.extend(leaf.directories.iter().map(|directory| PathUse {
-                    path: directory.join(&operand.path),
-                    access: operand.access,
+            for known in known {
+                let plain = PathUse {
+                    path: PathBuf::new(),
+                    access: Access::Read,
                     enters: leaf.moves(),
-                    file_only: leaf.known.as_ref().is_some_and(|known| known.files_only),
+                    file_only: known.files_only,
                     of: PathOf::Leaf(index),
-                }));
+                };
+                if !known.within.as_os_str().is_empty() {
+                    let entered = leaf.directories.iter().map(|directory| directory.join(&known.within));
+                    uses.extend(entered.map(|path| PathUse { path, enters: true, ..plain.clone() }));
+                }
+                for operand in &known.operands {
+                    uses.extend(leaf.directories.iter().map(|directory| PathUse {
+                        path: directory.join(&known.within).join(&operand.path),
+                        access: operand.access,
+                        ..plain.clone()
+                    }));
+                }
             }
         }
         for file in &script.files {
@@ -239,7 +250,8 @@ impl CommandAnalysis {
         let mut words = Words { place, seen: HashSet::new(), out: Vec::new() };
         if let Ok(script) = &self.read {
             for leaf in &script.leaves {
-                let here = places(place, &leaf.directories);
+                let mut here = places(place, &leaf.directories);
+                here.extend(places(place, &leaf.git_directories()));
                 for segment in segments(leaf) {
                     words.of(&segment, leaf.known.is_some(), &here);
                 }

@@ -83,9 +83,13 @@ impl Leaf {
         self.git.as_ref()
     }
 
-    /// Where it may start: each counts from where the text starts.
-    pub(crate) fn directories(&self) -> &[PathBuf] {
-        &self.directories
+    /// Where git looks for its repository: each counts from where the text starts.
+    pub(crate) fn git_directories(&self) -> Vec<PathBuf> {
+        let within = self
+            .git
+            .iter()
+            .flat_map(|known| self.directories.iter().map(|directory| directory.join(&known.within)));
+        within.collect()
     }
 
     /// The words that count for allow: of what `timeout 5` and the like look through to.

@@ -62,6 +62,9 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
 fn sets_nothing_run(setting: &str) -> bool {
     let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
     let key = key.to_ascii_lowercase();
+    if matches!((key.as_str(), value), ("core.pager", "cat") | ("core.fsmonitor", "false")) {
+        return true;
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "@._-<> ".contains(c);
     let listed = [
         "user.name",

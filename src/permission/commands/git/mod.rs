@@ -22,6 +22,8 @@ mod index;
 pub(crate) use config::{config_is_plain, object_name_bytes};
 pub(crate) use index::{directories_of, index_is_plain};
 
+use std::path::PathBuf;
+
 use super::read_only::{Known, KnownUse, Line, Operands, PLAIN};
 
 /// What Bash sets for a command of git that runs only because it is known.
@@ -75,16 +77,21 @@ const DIFF_LONG: &str = "patch no-patch raw patch-with-raw stat numstat shortsta
                          color no-color word-diff color-words minimal patience histogram no-renames find-renames \
                          find-copies full-index binary abbrev text ignore-all-space ignore-space-change \
                          ignore-space-at-eol ignore-blank-lines function-context exit-code quiet no-ext-diff \
-                         no-textconv check unified cached staged merge-base no-prefix relative";
-const DIFF_VALUES: &str = "diff-filter diff-algorithm inter-hunk-context";
+                         no-textconv check unified cached staged merge-base no-prefix relative cc patch-with-stat \
+                         find-copies-harder irreversible-delete ignore-cr-at-eol color-moved no-color-moved \
+                         indent-heuristic no-indent-heuristic pickaxe-all pickaxe-regex ita-visible-in-index";
+const DIFF_VALUES: &str = "diff-filter diff-algorithm inter-hunk-context stat-width stat-name-width stat-count src-prefix \
+                           dst-prefix line-prefix word-diff-regex";
 
 /// Options that choose commits, git-rev-list(1). Left out: `--show-signature`, `--alternate-refs`.
 const LOG_LONG: &str = "oneline graph decorate no-decorate all branches tags remotes no-merges merges first-parent reverse follow \
                         abbrev-commit no-abbrev-commit parents children left-right cherry-pick cherry-mark date-order \
                         topo-order author-date-order all-match invert-grep regexp-ignore-case extended-regexp \
                         fixed-strings perl-regexp walk-reflogs no-notes pretty format min-parents max-parents relative-date source \
-                        simplify-by-decoration full-history dense no-color ancestry-path boundary not cherry no-mailmap mailmap";
-const LOG_VALUES: &str = "max-count skip since until after before author committer grep date";
+                        simplify-by-decoration full-history dense no-color ancestry-path boundary not cherry no-mailmap mailmap use-mailmap \
+                        right-only left-only no-walk full-diff remove-empty show-pulls show-linear-break log-size \
+                        clear-decorations expand-tabs no-expand-tabs notes encoding";
+const LOG_VALUES: &str = "max-count skip since until after before author committer grep date exclude glob";
 
 /// The forms by subcommand. All operands are read as paths too: which are names of commits is not told by words,
 /// and `git diff` of a path outside reads that file. Whatever prints content is `recursive`.
@@ -139,7 +146,9 @@ const FORMS: &[Known] = &[
         values: "n",
         numeric: true,
         long: &[
-            "count all no-merges merges first-parent reverse oneline left-right branches tags remotes abbrev-commit",
+            "count all no-merges merges first-parent reverse oneline left-right branches tags remotes abbrev-commit \
+               parents children min-parents max-parents cherry-pick cherry-mark right-only left-only not topo-order \
+               date-order boundary ancestry-path no-walk",
         ],
         long_values: &["max-count since until author grep skip"],
         takes: harmless_value,
@@ -147,25 +156,26 @@ const FORMS: &[Known] = &[
     },
     Known {
         names: &["ls-files"],
-        flags: "cdmosiuktz",
+        flags: "cdmosiuktzv",
         values: "x",
         long: &[
             "cached deleted modified others ignored stage unmerged killed exclude-standard full-name error-unmatch eol \
                deduplicate directory no-empty-directory",
         ],
-        long_values: &["exclude"],
+        long_values: &["exclude format"],
         ..PLAIN
     },
     Known {
         names: &["ls-tree"],
         flags: "drtlz",
         long: &["name-only name-status long full-name full-tree abbrev"],
+        long_values: &["format"],
         ..PLAIN
     },
     Known { names: &["cat-file"], flags: "tspe", recursive: Some('*'), ..PLAIN },
     Known {
         names: &["grep"],
-        flags: "niIwvlLcqhHEFGPpW",
+        flags: "niIwvlLcqhHEFGPpWor",
         values: "eABCm",
         long: &[
             "line-number ignore-case word-regexp invert-match files-with-matches name-only files-without-match count \
@@ -179,7 +189,8 @@ const FORMS: &[Known] = &[
     },
     Known {
         names: &["describe"],
-        long: &["all tags contains abbrev always long exact-match first-parent debug dirty"],
+        // Without `--dirty`, which writes the index.
+        long: &["all tags contains abbrev always long exact-match first-parent debug"],
         long_values: &["match exclude candidates"],
         ..PLAIN
     },
@@ -209,6 +220,24 @@ const FORMS: &[Known] = &[
         names: &["check-ignore"],
         flags: "vqnz",
         long: &["verbose quiet non-matching no-index"],
+        ..PLAIN
+    },
+    // The work tree is looked at, and the index is not written.
+    Known { names: &["diff-index", "diff-files"], ..DIFF },
+    Known {
+        names: &["diff-tree"],
+        flags: "puswbRaWzDrtcmv",
+        long: &[DIFF_LONG, "no-commit-id root pretty format always oneline combined-all-paths"],
+        long_values: &[DIFF_VALUES],
+        ..DIFF
+    },
+    Known { names: &["cherry"], flags: "v", long: &["verbose abbrev"], ..PLAIN },
+    // With a second operand it writes, with `-d` it removes.
+    Known {
+        names: &["symbolic-ref"],
+        flags: "q",
+        long: &["quiet short recurse no-recurse"],
+        operands: Operands::Read(one_reference),
         ..PLAIN
     },
     Known { names: &["version"], long: &["build-options"], operands: Operands::None, ..PLAIN },
@@ -282,12 +311,45 @@ pub(crate) fn known(words: &[String]) -> Option<KnownUse> {
     if git != "git" {
         return None;
     }
-    while let [option, after @ ..] = rest
-        && matches!(option.as_str(), "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs")
-    {
-        rest = after;
+    let mut within = PathBuf::new();
+    loop {
+        rest = match rest {
+            [option, after @ ..]
+                if matches!(
+                    option.as_str(),
+                    "--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs"
+                ) =>
+            {
+                after
+            }
+            // Each counts from the one before.
+            [option, directory, after @ ..]
+                if option == "-C" && !directory.is_empty() && !directory.starts_with('-') =>
+            {
+                within.push(directory);
+                after
+            }
+            [option, setting, after @ ..] if option == "-c" && is_harmless_setting(setting) => after,
+            _ => break,
+        };
     }
-    let (sub, arguments) = rest.split_first()?;
+    Some(KnownUse { within, ..subcommand(rest)? })
+}
+
+/// git-config(1): settings for one command, which hold over [`SAFE_ENVIRONMENT`].
+fn is_harmless_setting(setting: &str) -> bool {
+    let Some((key, value)) = setting.split_once('=') else { return false };
+    match key.to_ascii_lowercase().as_str() {
+        "color.ui" => matches!(value, "never" | "false" | "auto" | "always"),
+        "core.quotepath" => matches!(value, "true" | "false" | "on" | "off"),
+        "core.pager" => value == "cat",
+        "core.fsmonitor" => value == "false",
+        _ => false,
+    }
+}
+
+fn subcommand(words: &[String]) -> Option<KnownUse> {
+    let (sub, arguments) = words.split_first()?;
     match (sub.as_str(), arguments) {
         ("branch", _) => listing(&LISTED_BRANCHES, arguments),
         ("tag", _) => listing(&LISTED_TAGS, arguments),
@@ -330,6 +392,11 @@ fn harmless_value(option: &str, value: &str) -> bool {
         }
         _ => true,
     }
+}
+
+/// The one reference that is looked at.
+fn one_reference<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    (line.operands.len() == 1).then(|| line.operands.clone())
 }
 
 /// The name of one setting.
