@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use globset::GlobBuilder;
+
 use super::lexical;
 use super::shell::scan::{Role, Segment};
-use super::subject::Place;
+use super::subject::{OnDisk, Place};
 use crate::domain::visible;
 
 /// Most `cd` targets that are followed.
@@ -15,16 +17,33 @@ const SHOWN: usize = 200;
 
 /// What `rm -r` would remove, when one of the segments is such a command and its target is precious, or cannot
 /// be told.
-pub(crate) fn removed(segments: &[Segment], place: &Place, roots: &[PathBuf]) -> Option<String> {
+pub(crate) fn removed(
+    segments: &[Segment],
+    place: &Place,
+    roots: &[PathBuf],
+    on_disk: &OnDisk,
+) -> Option<String> {
     let runs = || segments.iter().filter(|s| s.role() == Role::Runs);
     if !runs().any(|s| s.words().any(is_rm)) {
         return None;
     }
     let directories = directories(segments, place);
     let precious = |path: &Path| {
-        place.workspace.starts_with(path)
-            || place.home.as_deref().is_some_and(|home| home.starts_with(path))
-            || roots.iter().any(|root| root.starts_with(path))
+        let bases = || [Some(place.workspace.as_path()), place.home.as_deref()].into_iter().flatten();
+        let mut bases = bases().chain(roots.iter().map(PathBuf::as_path));
+        match pattern(path) {
+            None => bases.any(|base| base.starts_with(path)),
+            Some(glob) => bases.flat_map(Path::ancestors).any(|above| glob.is_match(above)),
+        }
+    };
+    let leads_there = |target: &str| {
+        let written: Vec<PathBuf> = directories
+            .iter()
+            .map(|directory| Place { cwd: directory.clone(), ..place.clone() }.word_target(target))
+            .collect();
+        on_disk.leads.iter().any(|word| written.contains(&word.written) && precious(&word.path))
+            // Of a pattern it is not kept which of them it stands for.
+            || pattern(Path::new(target)).is_some() && on_disk.may_lead.iter().any(|word| precious(&word.path))
     };
     runs().filter_map(recursive_targets).find_map(|targets| {
         if targets.is_empty() {
@@ -32,26 +51,47 @@ pub(crate) fn removed(segments: &[Segment], place: &Place, roots: &[PathBuf]) ->
         }
         targets
             .into_iter()
-            .find(|t| is_precious(t, place, &directories, &precious))
+            .find(|t| is_precious(t, place, &directories, &precious) || leads_there(t))
             .map(|t| visible::clipped(t, SHOWN))
     })
 }
 
-/// Where a command may be when it gets to its later parts: where it starts, and what each `cd` in it names. Dots
-/// are left in.
+/// What the path stands for when the shell takes it for a pattern of names.
+fn pattern(path: &Path) -> Option<globset::GlobMatcher> {
+    let text = path.to_str().filter(|text| text.contains(['*', '?', '[']))?;
+    GlobBuilder::new(text).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
+}
+
+/// Where a command may be when it gets to its later parts: where it starts, what each `cd` in it names, and where an
+/// option (`env -C`, `sudo -D`) makes a program start. Dots are left in.
 pub(crate) fn directories(segments: &[Segment], place: &Place) -> Vec<PathBuf> {
     let mut directories = vec![place.cwd.clone()];
+    let mut from = place.cwd.clone();
     for segment in segments.iter().filter(|s| s.role() == Role::Runs) {
+        let here = Place { cwd: from.clone(), ..place.clone() };
+        let room = MAX_DIRECTORIES.saturating_sub(directories.len());
+        directories.extend(started_in(segment).take(room).map(|target| here.word_target(target)));
         let moves = |word: &&str| matches!(*word, "cd" | "pushd");
         let mut words = segment.words().skip_while(|w| !moves(w)).skip(1).filter(|w| !w.starts_with('-'));
         if let Some(target) = words.next().filter(|_| directories.len() <= MAX_DIRECTORIES) {
             // Each one counts from where the one before it led.
-            let from = directories.last().unwrap_or(&place.cwd).clone();
-            let here = Place { cwd: from, ..place.clone() };
-            directories.push(here.word_target(target));
+            from = here.word_target(target);
+            directories.push(from.clone());
         }
     }
     directories
+}
+
+/// Directories that options of the segment name to start a program in.
+fn started_in(segment: &Segment) -> impl Iterator<Item = &str> {
+    let mut before = "";
+    segment.words().filter_map(move |word| {
+        let option = std::mem::replace(&mut before, word);
+        match word.strip_prefix("--chdir=") {
+            Some(directory) => Some(directory),
+            None => matches!(option, "-C" | "-D" | "--chdir").then_some(word),
+        }
+    })
 }
 
 fn is_rm(word: &str) -> bool {
@@ -93,7 +133,12 @@ fn is_precious(word: &str, place: &Place, directories: &[PathBuf], precious: &dy
     if fixed.starts_with('$') && !known {
         return true;
     }
-    if fixed.starts_with('~') && fixed.len() > 1 && !fixed.starts_with("~/") && !fixed[1..].contains('/') {
+    // Of another user, or with a `+`: the home itself.
+    if fixed.starts_with('~')
+        && !fixed.starts_with("~/")
+        && !fixed.trim_end_matches('/')[1..].is_empty()
+        && !fixed.trim_end_matches('/').contains('/')
+    {
         return true;
     }
     if known || fixed.starts_with(['~', '/']) {
@@ -110,7 +155,7 @@ mod tests {
     fn fires(command: &str) -> bool {
         let place =
             Place { workspace: "/w/ws".into(), home: Some("/home/u".into()), cwd: "/w/ws/sub".into() };
-        removed(&scan(command), &place, &["/srv/other".into()]).is_some()
+        removed(&scan(command), &place, &["/srv/other".into()], &OnDisk::default()).is_some()
     }
 
     #[test]
@@ -162,6 +207,34 @@ mod tests {
             "rm -rf `pwd`",
             "rm -rf \"/\"",
             "rm -rf '/'",
+            "rm -rf '/w/ws'",
+            "rm -rf /w/w\"\"s",
+            "rm -rf -- ..",
+            "rm -dr /",
+            "rm '-rf' /",
+            "rm --no-preserve-root -r /",
+            "rm -rf \"$PWD\"/..",
+            "rm -rf ${HOME:?}",
+            "rm -rf ~+",
+            "rm -rf ~root/",
+            "rm -rf /w*",
+            "rm -rf /w/w?",
+            "rm -rf /w/[w]s/",
+            "rm -rf /w/w*/*",
+            "rm -rf ../../w*",
+            "rm -rf /h*/u",
+            "rm -rf /srv/*r",
+            "rm -rf {/w/ws,x}",
+            "rm -rf /w/{ws,x}",
+            "command rm -rf /",
+            "find . -exec rm -rf / \\;",
+            "eval 'rm -rf ..'",
+            "echo . | xargs rm -rf",
+            "pushd / && rm -rf w",
+            "env -C / rm -rf w",
+            "env --chdir=../.. rm -rf ws",
+            "sudo -D / rm -rf home",
+            "cd a && env -C ../../.. rm -rf ws",
         ] {
             assert!(fires(command), "{command}");
         }
@@ -174,6 +247,12 @@ mod tests {
             "rm -rf ./target/",
             "rm -rf target/*",
             "rm -rf *.o",
+            "rm -rf /w/ws/s*",
+            "rm -rf /w/x*",
+            "rm -rf w*",
+            "rm -rf ~root/x",
+            "env -C / rm -rf x",
+            "make -C / all; rm -rf x",
             "rm x",
             "rm -f /w/ws",
             "rm -rf /w/ws/sub/x",

@@ -204,7 +204,9 @@ impl Policy {
             return Some(Reason::new(By::Protection, text));
         }
         let command = subject.command.as_ref()?;
-        if let Some(target) = breaker::removed(command.segments(), &subject.place, &self.roots) {
+        if let Some(target) =
+            breaker::removed(command.segments(), &subject.place, &self.roots, &subject.on_disk)
+        {
             return Some(Reason::new(
                 By::Protection,
                 format!("it would remove {target} with all that is in it"),

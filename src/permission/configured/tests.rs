@@ -355,3 +355,23 @@ async fn operands_of_git_count_from_its_directory() {
         given.is(&disk, "git -C sub rm AGENTS.md", "forced").await;
     }
 }
+
+/// `rm -r` of the workspace by a way that leads there through a link.
+#[tokio::test]
+async fn a_removal_goes_by_where_it_leads() {
+    let disk = disk();
+    std::fs::create_dir_all(disk.root.join("sub/deep")).unwrap();
+    symlink("sub/deep", disk.root.join("far")).unwrap();
+    let given = Given { bypass: true, ..Given::default() };
+    for (command, want) in [
+        ("rm -rf far/../../../ws", "forced"),
+        ("cd far && rm -rf ../../../ws", "forced"),
+        ("rm -rf $X far/../../../ws", "forced"),
+        ("rm -rf far/../../../w*", "forced"),
+        ("rm -rf far/../deep", "allow"),
+        ("rm -rf far", "allow"),
+        ("cd far && rm -rf ../../sub", "allow"),
+    ] {
+        given.is(&disk, command, want).await;
+    }
+}
