@@ -144,7 +144,14 @@ pub(super) fn path(text: &str, access: Access, place: &Place) -> SubjectPath {
 /// The paths that a command names, as if no symlink existed but those that it makes itself.
 pub(super) fn paths_of(command: &CommandAnalysis, place: &Place) -> (Vec<SubjectPath>, OnDisk) {
     let paths: Vec<SubjectPath> = command.path_uses(false).iter().map(|used| named(used, place)).collect();
-    (paths, OnDisk { paths_stay: command.paths_stay(), ..OnDisk::on_paper() })
+    (
+        paths,
+        OnDisk {
+            paths_stay: command.paths_stay(),
+            no_toolchain_chosen: command.changes_nothing(),
+            ..OnDisk::on_paper()
+        },
+    )
 }
 
 fn named(used: &PathUse, place: &Place) -> SubjectPath {

@@ -32,6 +32,7 @@ pub(super) fn of_command(
     let mut operands = Vec::new();
     let mut on_disk = OnDisk::on_paper();
     on_disk.plain_repositories = repository::all_plain(analysis, &scope.workspace, directory);
+    on_disk.no_toolchain_chosen = repository::no_toolchain_chosen(analysis, &scope.workspace, directory);
     let used = analysis.path_uses(on_disk.plain_repositories);
     on_disk.operands_located = used.len() <= MAX_WORDS;
     on_disk.paths_stay = analysis.paths_stay();

@@ -388,17 +388,19 @@ impl Policy {
         known.is_some_and(|known| {
             let mut paths = subject.paths.iter().filter(|path| path.of == PathOf::Leaf(number));
             subject.on_disk.operands_located
+                && (!known.proxy || subject.on_disk.no_toolchain_chosen)
                 && paths.all(|path| subject.on_disk.paths_stay && is_usual_path(path, mode))
                 && !(known.recursive && self.deny.guards_reads())
         })
     }
 }
 
-/// The class, made worse by what the paths say.
+/// The class, made worse by what the paths and the command say.
 pub(super) fn class_of(subject: &Subject<'_>) -> Class {
     match subject.class {
         Class::ReadInside | Class::EditInside if subject.paths.iter().any(|p| !p.inside) => Class::Outside,
         Class::ReadInside if subject.paths.iter().any(|p| p.access == Access::Edit) => Class::EditInside,
+        Class::Run if subject.command.as_ref().is_some_and(CommandAnalysis::uses_network) => Class::Network,
         class => class,
     }
 }

@@ -1,9 +1,11 @@
-//! Whether the repositories that git would find have only plain settings.
+//! What the programs of a command would find from where they start, upwards: repositories of git and whether their
+//! settings are plain, files that choose a toolchain.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::commands::git;
+use super::commands::read_only::TOOLCHAIN_FILES;
 use super::shell::CommandAnalysis;
 use crate::workspace::{FileKind, Located, Workspace};
 
@@ -33,6 +35,28 @@ pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, direc
         }
     }
     any
+}
+
+/// Whether no file in the directories of the text's proxies, nor above them, chooses what they stand for, and the text
+/// makes none.
+pub(super) fn no_toolchain_chosen(
+    analysis: &CommandAnalysis,
+    workspace: &Workspace,
+    directory: &Path,
+) -> bool {
+    let is_none = |start: &PathBuf| {
+        let start = workspace.locate(directory, &directory.join(start)).ok()?;
+        for above in start.real.ancestors() {
+            for name in TOOLCHAIN_FILES.all() {
+                let found = entry(workspace, above, name)?;
+                if found.kind.is_some() || found.real != above.join(name) {
+                    return Some(false);
+                }
+            }
+        }
+        Some(start.inside)
+    };
+    analysis.changes_nothing() && analysis.proxies_in().all(|start| is_none(start).unwrap_or(false))
 }
 
 /// Whether the nearest `.git` from the directory upwards lies in the workspace, is a repository by itself, and has only

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::command_pattern::{CommandPattern, CommandSet, Coverage};
 use super::commands::{kind, read_only};
+use super::host::Host;
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
 use super::shell::{CommandAnalysis, Leaf, WordPath};
@@ -236,9 +237,15 @@ impl RuleList {
 
     /// A rule about a host holds for every tool that connects.
     fn any_host(&self, subject: &Subject<'_>) -> Option<usize> {
+        if self.domains.is_empty() {
+            return None;
+        }
+        let by_shell = subject.command.iter().flat_map(CommandAnalysis::connections);
+        let by_shell = by_shell.filter_map(|host| Host::of_url(&format!("http://{host}/")).ok());
+        let hosts: Vec<Host> = subject.hosts.iter().cloned().chain(by_shell).collect();
         self.domains.iter().copied().find(|number| {
             self.rule(*number).is_some_and(|r| match &r.rule.spec {
-                Spec::Domain(pattern) => subject.hosts.iter().any(|host| pattern.matches(host, false)),
+                Spec::Domain(pattern) => hosts.iter().any(|host| pattern.matches(host, false)),
                 _ => false,
             })
         })

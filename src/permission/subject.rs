@@ -33,6 +33,8 @@ pub struct OnDisk {
     pub operands_located: bool,
     /// Every repository that git would find lies in the workspace, and its settings are plain.
     pub plain_repositories: bool,
+    /// No file chooses what a program stands for whose version is asked for.
+    pub no_toolchain_chosen: bool,
     /// What a path of the command means stays as it is while the command runs.
     pub paths_stay: bool,
     /// It is known where every word leads that may be a path.

@@ -74,7 +74,7 @@ const COMMANDS: &[(&str, Want, &str)] = &[
     ("touch new.txt", Asks, "an edit"),
     ("curl -s https://example.org", Asks, "leaves the machine"),
     ("cargo test", AsksAsWorkspaceCode, "runs tests and build scripts"),
-    ("cargo --version", AsksAsWorkspaceCode, "a proxy that obeys `rust-toolchain.toml`"),
+    ("node --version", AsksAsWorkspaceCode, "a proxy that obeys `.node-version`"),
     ("npm test", AsksAsWorkspaceCode, "runs what package.json says"),
     ("npm install", AsksAsWorkspaceCode, "runs scripts of packages"),
     ("python3 script.py", AsksAsWorkspaceCode, "runs a file of the workspace"),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, OnceLock};
 
 /// A table of names, separated by white space.
-pub(super) struct Names {
+pub(in crate::permission) struct Names {
     lists: &'static [&'static str],
     set: OnceLock<HashSet<&'static str>>,
 }
@@ -21,7 +21,7 @@ impl Names {
     }
 
     /// Every name.
-    pub(super) fn all(&self) -> impl Iterator<Item = &'static str> {
+    pub(in crate::permission) fn all(&self) -> impl Iterator<Item = &'static str> {
         self.lists.iter().flat_map(|names| names.split_ascii_whitespace())
     }
 }

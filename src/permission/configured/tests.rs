@@ -375,3 +375,35 @@ async fn a_removal_goes_by_where_it_leads() {
         given.is(&disk, command, want).await;
     }
 }
+
+/// `cargo --version` runs what a file in the workspace or above it chooses; without one it only prints.
+#[tokio::test]
+async fn a_version_is_told_unasked_where_no_file_chooses_the_program() {
+    let disk = disk();
+    let given = Given { allow: &["Edit(rust-toolchain)", "Bash(cp *)"], ..Given::default() };
+    given.is(&disk, "cargo --version && cd sub && rustc -V 2>&1 | head -1", "allow").await;
+    given.is(&disk, "cargo --version; git --version; cat ok.txt", "allow").await;
+    // What the text itself makes may choose.
+    for command in [
+        "echo x > rust-toolchain && cargo --version",
+        "cp a rust-toolchain.toml; cargo --version",
+        "cd ../outside && cargo --version",
+        "cargo --version --list",
+    ] {
+        given.is(&disk, command, "ask").await;
+    }
+    for name in ["rust-toolchain", "rust-toolchain.toml", ".tool-versions", "mise.toml", ".config/mise.toml"]
+    {
+        for directory in ["sub", ".", ".."] {
+            let file = disk.root.join(directory).join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, "x").unwrap();
+            given.is(&disk, "cd sub && cargo --version", "ask").await;
+            std::fs::remove_file(&file).unwrap();
+            symlink("nowhere", &file).unwrap();
+            given.is(&disk, "cd sub && rustc --version", "ask").await;
+            std::fs::remove_file(&file).unwrap();
+        }
+        given.is(&disk, "cd sub && cargo --version", "allow").await;
+    }
+}

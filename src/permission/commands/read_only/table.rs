@@ -319,9 +319,19 @@ pub(super) fn entry(program: &str) -> Option<&'static Known> {
 
 /// Programs whose version may be asked for. Left out: whatever is often a proxy that obeys a file of the
 /// workspace to find the program that it stands for (`rust-toolchain.toml`, `go.mod`, `.python-version`,
-/// `.node-version`, `package.json`, `.ruby-version`, `.tool-versions`): cargo, rustc, rustup, go, python, pip, node,
-/// npm, yarn, pnpm, ruby, java; and gdb, which runs `~/.gdbearlyinit` first.
+/// `.node-version`, `package.json`, `.ruby-version`, `.tool-versions`): go, python, pip, node, npm, yarn, pnpm, ruby,
+/// java; gdb, which runs `~/.gdbearlyinit` first; and those of [`PROXIED`].
 pub(super) static VERSIONED: Names = Names::of(&[
     "git gcc g++ cc c++ clang clang++ make cmake ninja bash curl wget tar gzip docker podman ssh sqlite3 jq rg fd",
     "tree find sed grep awk gawk ls cat head tail wc sort diff file xxd openssl pkg-config ld as strace tmux",
+]);
+
+/// Programs whose version may be asked for where no file chooses another program in their place.
+pub(super) static PROXIED: Names = Names::of(&["cargo rustc"]);
+
+/// The files that do: the rustup book, "Overrides" (a toolchain can be a path there); the manuals of asdf ("Tool
+/// versions", `path:`), mise ("Configuration") and proto ("Config").
+pub(in crate::permission) static TOOLCHAIN_FILES: Names = Names::of(&[
+    "rust-toolchain rust-toolchain.toml .tool-versions .prototools",
+    "mise.toml .mise.toml mise.local.toml .mise.local.toml mise .mise .config/mise .config/mise.toml",
 ]);

@@ -142,6 +142,15 @@ fn harmless_commands_give_their_paths() {
 }
 
 #[test]
+fn a_version_of_a_proxy_is_marked() {
+    for command in ["cargo --version", "cargo -V", "rustc --version", "rustc -V"] {
+        let known = known_use(&words(command)).unwrap();
+        assert!(known.proxy && known.operands.is_empty(), "{command}");
+    }
+    assert!(!known_use(&words("git --version")).unwrap().proxy);
+}
+
+#[test]
 fn diff_is_known_of_files_alone() {
     let known = known_use(&words("diff -u a b")).unwrap();
     assert!(known.files_only && !known.recursive);
@@ -300,8 +309,11 @@ fn whatever_is_not_listed_is_unknown() {
         "export A=1",
         "read x",
         "eval x",
-        "cargo --version",
-        "rustc --version",
+        "cargo --version x",
+        "cargo +nightly --version",
+        "cargo version",
+        "cargo --vers",
+        "rustup --version",
         "node --version",
         "python3 --version",
         "go version",
