@@ -129,6 +129,12 @@ impl CommandPattern {
             .or_else(|| self.tokens.iter().map(|t| t.literal().map(str::to_owned)).collect::<Option<_>>())
     }
 
+    /// The same, where a shell would take the pattern as one command without redirections, too.
+    pub(crate) fn one_command(&self) -> Option<Vec<String>> {
+        let words = self.exact_words()?;
+        (shell::one_command(&self.text).as_ref() == Some(&words)).then_some(words)
+    }
+
     /// Narrow matching, word by word. A star inside a word stays in it (one at the very end goes on), a star
     /// that stands alone is one word or more, the last one none or more.
     pub(crate) fn allows(&self, words: &[String]) -> Option<Coverage> {

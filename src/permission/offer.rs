@@ -35,7 +35,7 @@ pub fn may_be_granted(rule: &Rule, confined: bool) -> bool {
     match (&rule.tool, &rule.spec) {
         (ToolPattern::Exact(name), Spec::Absent) => name.starts_with("mcp__"),
         (_, Spec::Command(pattern)) if rule.is_for_bash() => {
-            pattern.exact_words().is_some_and(|words| bash(&words, confined).is_some())
+            pattern.one_command().is_some_and(|words| bash(&words, confined).is_some())
         }
         (_, Spec::Path(pattern)) => {
             rule.guard().is_some() && pattern.is_literal() && !pattern.is_impossible()
@@ -53,7 +53,7 @@ pub(super) fn why_not_offered(rule: &Rule) -> &'static str {
         (_, Spec::Absent) => "it names everything that the tool can do",
         (_, Spec::Unknown) => "it can never match: rules for this tool take nothing in parentheses",
         (_, Spec::Command(_)) if !rule.is_for_bash() => "input to what runs is allowed call by call",
-        (_, Spec::Command(pattern)) if pattern.exact_words().is_none() => "it names more than one command",
+        (_, Spec::Command(pattern)) if pattern.one_command().is_none() => "it names more than one command",
         (_, Spec::Command(_)) => {
             "what this command runs is decided by more than its words, so each call asks"
         }

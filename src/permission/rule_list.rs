@@ -333,10 +333,11 @@ pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>, confined: bool) -
     }
     match &rule.spec {
         Spec::Absent => names(subject).any(|name| rule.tool.covers(name)),
-        Spec::Command(_) => {
+        Spec::Command(pattern) => {
             subject.tool == "Bash"
                 && rule.is_for_bash()
                 && subject.command.as_ref().is_some_and(|c| rule_allows_text(rule, c, confined))
+                && pattern.one_command().is_some()
         }
         Spec::Path(pattern) => {
             let fits = |path: &SubjectPath| match rule.guard() {

@@ -41,7 +41,17 @@ fn offers_say_no_more_than_was_seen() {
         ("Bash(sh ./run.sh)", true, &[]),
         ("Bash(python3 -c x)", true, &[]),
         ("Bash(python3 x.py)", true, &[]),
+        // What a relative name runs depends on the directory, which a rule does not say.
         ("Bash(./x.sh)", true, &[]),
+        ("Bash(bin/tool -v)", true, &[]),
+        ("Bash(bin/ls)", true, &[]),
+        ("Bash(bin/mkdir x)", true, &[]),
+        ("Bash(../x.sh)", true, &[]),
+        ("Bash(cd sub && ./x.sh)", true, &[]),
+        ("Bash(timeout 5 ./x.sh)", true, &[]),
+        ("Bash(nice bin/tool)", true, &[]),
+        ("Bash(FOO=1 ./x.sh)", true, &[]),
+        ("Bash(/ws/x.sh)", true, &[]),
         ("Bash(env ls)", true, &[]),
         ("Bash(xargs ls)", true, &[]),
         ("Bash(mkdir 'a b')", true, &["Bash(mkdir 'a b')"]),
@@ -103,6 +113,21 @@ fn agents_can_ask_only_for_what_would_be_offered() {
         ("Bash(*)", true, false),
         ("Bash", true, false),
         ("Bash(env ls)", true, false),
+        ("Bash(./x.sh)", true, false),
+        ("Bash(bin/tool -v)", true, false),
+        ("Bash(bin/mkdir x)", true, false),
+        ("Bash('./x.sh')", true, false),
+        ("Bash(cd bin && ./x.sh)", true, false),
+        ("Bash(mkdir x && sh ./x.sh)", true, false),
+        ("Bash(mkdir x; python3 -c 1)", true, false),
+        ("Bash(mkdir x | sh ./x.sh)", true, false),
+        ("Bash(mkdir x & sh ./x.sh)", true, false),
+        ("Bash(mkdir x > y)", true, false),
+        ("Bash(mkdir 'a b' > y)", true, false),
+        ("Bash(mkdir $(sh ./x.sh))", true, false),
+        ("Bash(mkdir `sh x.sh`)", true, false),
+        ("Bash(FOO=1 mkdir x)", true, false),
+        ("Bash(timeout 5 ./x.sh)", true, false),
         ("Bash(python3 *)", true, false),
         ("Bash(ls*)", true, false),
         ("Edit(./a)", true, true),
@@ -140,6 +165,18 @@ fn a_quoted_grant_covers_that_command_alone() {
         let subject = example::subject(&call, &place()).unwrap();
         let got = policy.judge(&subject, &around(&grants, true));
         assert_eq!(got.decision == Decision::Allow, want, "{command}");
+    }
+}
+
+#[test]
+fn a_grant_of_several_commands_covers_nothing() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    for command in ["mkdir x && sh ./x.sh", "mkdir x; touch y", "mkdir x > y"] {
+        let rule = format!("Bash({command})");
+        let grants = [Rule::parse(&rule).unwrap()];
+        let subject = example::subject(&rule, &place()).unwrap();
+        let got = policy.judge(&subject, &around(&grants, true));
+        assert_eq!(got.decision, Decision::Ask { forced: false }, "{command}: {}", got.reason.text);
     }
 }
 
