@@ -231,6 +231,7 @@ fn open_store(
     let options = SqliteOptions {
         events_per_session: config.events.kept_per_session,
         audit: audit_bounds(config),
+        grants_hold: Duration::from_secs(config.approvals.grants_expire_after_s),
         metrics: metrics.clone(),
         ..SqliteOptions::default()
     };

@@ -15,6 +15,7 @@ use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
 use super::output::{self, Output};
 use super::paging::Paging;
+use super::span;
 
 /// The most characters of a call in the table; the whole of it is in the view of one approval.
 const DISPLAY_MAX: usize = 100;
@@ -219,6 +220,9 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
         let pattern = offer.pattern.as_deref().map(|pattern| format!(" --pattern '{pattern}'"));
         field("offer", &format!("--scope {}{}", scope_name(offer.scope), pattern.unwrap_or_default()));
     }
+    if let Some(seconds) = approval.grants_expire_in_s {
+        field("grants", &format!("hold for {} at most (--expires-in for less)", span::in_words(seconds)));
+    }
     field("since", &approval.created_at.to_string());
     field("until", &approval.expires_at.to_string());
     if let Some(decision) = &approval.decision {
@@ -227,6 +231,9 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
             "decided",
             &format!("{:?} by {} at {}", request.decision, decision.by, decision.at).to_lowercase(),
         );
+        if let Some(grant) = &decision.grant {
+            field("granted", &format!("{} until {}", grant.grant_id, grant.expires_at));
+        }
         if let Some(message) = &request.message {
             field("message", message);
         }
@@ -289,6 +296,7 @@ pub(super) mod samples {
             "diff": "--- a\n+++ b\n-old\r\n+new\u{1b}[8m\n", "leaves": ["rm x\ny"], "display": "rm x\r",
             "offers": [{"scope": "session", "pattern": "Bash(rm x)"}, {"scope": "always", "pattern": "Bash(rm x)"},
                 {"scope": "always", "pattern": "Bash(rm *)"}],
+            "grants_expire_in_s": 2_592_000,
             "created_at": "2026-11-30T20:15:01Z", "expires_at": "2026-12-01T20:15:01Z"})
     }
 

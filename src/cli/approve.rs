@@ -9,6 +9,7 @@ use super::connection::{ConnectionArgs, Role};
 use super::decision::{How, decide, json_argument};
 use super::error::CliError;
 use super::output::Output;
+use super::span;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -21,6 +22,9 @@ pub(super) struct ApproveArgs {
     /// Which of the offered rules is stored, where the scope has several
     #[arg(long, value_name = "RULE")]
     pattern: Option<String>,
+    /// For how long the rule holds at most: 90s, 15m, 2h, 7d; as long as the server lets it where this is left out
+    #[arg(long, value_name = "TIME", value_parser = lasts)]
+    expires_in: Option<u64>,
     /// Run the tool with these arguments instead (JSON, @FILE, or - for standard input)
     #[arg(long, value_name = "JSON")]
     arguments: Option<String>,
@@ -60,11 +64,18 @@ impl From<ScopeArg> for Scope {
 const EXAMPLES: &str = "\
 Examples:
   toolgate approve apr_0192
-  toolgate approve apr_0192 --scope session --pattern 'Bash(cargo test *)'
+  toolgate approve apr_0192 --scope session --pattern 'Bash(cargo test --lib)'
+  toolgate approve apr_0192 --scope always --expires-in 7d
   toolgate approve apr_0192 --arguments '{\"command\":\"rm -i old.log\"}' --message 'asked first'
 
 Needs the operator's token. `toolgate approvals ID` shows what exactly would run, and what is
 offered beyond once.";
+
+/// The seconds of a span that is not over at once.
+fn lasts(text: &str) -> Result<u64, String> {
+    let seconds = span::seconds(text).filter(|seconds| *seconds > 0);
+    seconds.ok_or_else(|| format!("{text:?} is no time, as 90s, 15m, 2h or 7d"))
+}
 
 /// Allows it.
 pub(super) async fn run(args: ApproveArgs, output: &mut Output) -> Result<u8, CliError> {
@@ -79,6 +90,7 @@ async fn approve(args: &ApproveArgs, client: &Client, output: &mut Output) -> Re
         scope: args.scope.into(),
         pattern: args.pattern.clone(),
         arguments,
+        expires_in_s: args.expires_in,
         message: args.message.clone(),
     };
     decide(client, &args.id, request, How { json: args.json, identical: args.identical }, output).await
@@ -157,6 +169,12 @@ mod tests {
         let (outcome, _, body) = approved(&["--scope", "always"], allowed()).await;
         let report = outcome.unwrap_err().report().unwrap();
         assert!(report.contains("Bash(rm *)") && body.is_none(), "{report}");
+        let (_, _, body) = approved(&["--scope", "session", "--expires-in", "2h"], allowed()).await;
+        assert_eq!(body.unwrap()["expires_in_s"], 7_200);
+        for wrong in ["0s", "soon", "2"] {
+            let words = ["approve", "apr_1", "--expires-in", wrong];
+            assert!(Line::try_parse_from(words).is_err(), "{wrong}");
+        }
     }
 
     #[tokio::test]

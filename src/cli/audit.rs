@@ -9,6 +9,7 @@ use super::client::{Client, Query};
 use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
 use super::output::{self, Output};
+use super::span;
 use crate::domain::audit::{AuditEntry, AuditKind, AuditRecord};
 use crate::domain::clock::{Clock as _, SystemClock, Timestamp};
 use crate::domain::visible;
@@ -159,16 +160,7 @@ fn moment(text: &str) -> Result<Timestamp, String> {
     }
     let wrong =
         || format!("{text:?} is neither a moment, as 2026-01-31T08:00:00Z, nor a time ago, as 15m or 2h");
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds: i64 = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 60 * 60,
-        'd' => 24 * 60 * 60,
-        _ => return Err(wrong()),
-    };
-    let number: i64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| wrong())?;
-    let ago = number.checked_mul(seconds).filter(|ago| *ago >= 0).ok_or_else(wrong)?;
+    let ago = span::seconds(text).and_then(|ago| i64::try_from(ago).ok()).ok_or_else(wrong)?;
     Timestamp::from_second(SystemClock.now().as_second().saturating_sub(ago)).map_err(|_| wrong())
 }
 
@@ -207,7 +199,10 @@ fn what(record: &AuditRecord) -> String {
             let pattern = record.pattern.as_ref().map(|pattern| format!(": {pattern}")).unwrap_or_default();
             format!("approval {}{scope}{pattern}", text(&record.approval_id))
         }
-        AuditKind::Grant => format!("grant {} {scope}: {}", text(&record.grant_id), text(&record.pattern)),
+        AuditKind::Grant => {
+            let until = record.expires_at.map(|end| format!(", until {end}")).unwrap_or_default();
+            format!("grant {} {scope}: {}{until}", text(&record.grant_id), text(&record.pattern))
+        }
         AuditKind::Retention => {
             let dropped = record.dropped.as_ref();
             let range = dropped.map(|gone| format!("{} to {} (by {})", gone.from, gone.to, gone.bound));

@@ -41,6 +41,9 @@ pub(super) async fn decide(
             output.line(&sentence(&request, &decided))?;
         }
         // The rule is granted by the first; the others just run.
+        if request.scope != Scope::Once {
+            request.expires_in_s = None;
+        }
         (request.scope, request.pattern) = (Scope::Once, None);
     }
     Ok(0)
@@ -64,7 +67,11 @@ pub(super) fn sentence(request: &DecisionRequest, approval: &Approval) -> String
     let scope = match (&request.decision, request.scope, &request.pattern) {
         (Choice::Deny, ..) => String::new(),
         (_, Scope::Once, _) => " once".into(),
-        (_, scope, pattern) => format!(" ({}: {})", scope_name(scope), pattern.as_deref().unwrap_or("-")),
+        (_, scope, pattern) => {
+            let granted = approval.decision.as_ref().and_then(|decision| decision.grant.as_ref());
+            let until = granted.map(|grant| format!(" until {}", grant.expires_at)).unwrap_or_default();
+            format!(" ({}: {}){until}", scope_name(scope), pattern.as_deref().unwrap_or("-"))
+        }
     };
     let what = visible::one_line(&approval.display);
     // Of most tools the display begins with their name.

@@ -47,6 +47,7 @@ async fn deny(args: &DenyArgs, client: &Client, output: &mut Output) -> Result<u
         scope: Scope::Once,
         pattern: None,
         arguments: None,
+        expires_in_s: None,
         message: args.message.clone(),
     };
     decide(client, &args.id, request, How { json: args.json, identical: args.identical }, output).await

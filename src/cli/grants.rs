@@ -108,17 +108,19 @@ async fn list(args: &ListArgs, output: &mut Output) -> Result<u8, CliError> {
 fn row(output: &mut Output, grant: &Grant, first: bool) -> Result<(), CliError> {
     if first {
         output.prepared(&format!(
-            "{:<36}  {:<7}  {:<20}  {:<12}  RULE\n",
-            "GRANT", "SCOPE", "SESSION OR ROOT", "AGENT"
+            "{:<36}  {:<7}  {:<20}  {:<12}  {:<19}  RULE\n",
+            "GRANT", "SCOPE", "SESSION OR ROOT", "AGENT", "UNTIL"
         ))?;
     }
     let holds_for = grant.session_id.as_deref().unwrap_or(&grant.workspace_root);
+    let until: String = grant.expires_at.to_string().chars().take(19).collect();
     output.prepared(&format!(
-        "{:<36}  {:<7}  {:<20}  {:<12}  {}\n",
+        "{:<36}  {:<7}  {:<20}  {:<12}  {:<19}  {}\n",
         visible::one_line(&grant.grant_id),
         scope_name(grant.scope),
         visible::one_line(holds_for),
         visible::one_line(&grant.agent),
+        until,
         visible::one_line(&grant.pattern),
     ))
 }

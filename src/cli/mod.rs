@@ -32,6 +32,7 @@ mod progress;
 mod rules;
 mod serve;
 mod sessions;
+mod span;
 mod sse;
 mod subscription;
 mod tools;

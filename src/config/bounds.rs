@@ -12,6 +12,7 @@ pub(super) const BOUNDS: &[Bound] = &[
     ("events.kept_per_session", 1_000, 100_000_000),
     ("events.heartbeat_ms", 1_000, 60_000),
     ("approvals.expire_after_s", 1, 30 * 24 * 60 * 60),
+    ("approvals.grants_expire_after_s", 1, 365 * 24 * 60 * 60),
     ("approvals.forward_to.timeout_ms", 100, 60_000),
     ("approvals.forward_to.retry_for_s", 1, 24 * 60 * 60),
     ("audit.keep_days", 1, 36_500),

@@ -68,7 +68,7 @@ pub struct Config {
     pub auth: AuthConfig,
     /// What may run.
     pub permissions: PermissionsConfig,
-    /// How long people have.
+    /// How long people have, and how long what they grant holds.
     pub approvals: ApprovalsConfig,
     /// The audit log.
     pub audit: AuditConfig,

@@ -88,12 +88,15 @@ pub enum Verdict {
     Deny,
 }
 
-/// How long people have to answer, and who they are.
+/// How long people have to answer, how long what they grant holds, and who they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalsConfig {
     /// An approval that nobody decides is denied after so many seconds, 1 to 2592000 (30 days).
     pub expire_after_s: u64,
+    /// What a person grants for a session or always holds for so many seconds at most, 1 to 31536000 (365 days). A
+    /// change is for what is granted from then on.
+    pub grants_expire_after_s: u64,
     /// A host that decides in the place of people here, as `{"url": "https://gate.example", "token_file": "/…",
     /// "name": "build-1"}`; besides these: `token_env`, `ca_file`, `timeout_ms` (100 to 60000), `retry_for_s` (1 to
     /// 86400), `accept_plain_http`, `local_decisions`. Needs a restart.
@@ -102,6 +105,6 @@ pub struct ApprovalsConfig {
 
 impl Default for ApprovalsConfig {
     fn default() -> Self {
-        Self { expire_after_s: 24 * 60 * 60, forward_to: None }
+        Self { expire_after_s: 24 * 60 * 60, grants_expire_after_s: 30 * 24 * 60 * 60, forward_to: None }
     }
 }

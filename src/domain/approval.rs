@@ -58,6 +58,9 @@ pub struct Approval {
     pub display: String,
     /// What may be granted beyond this once.
     pub offers: Vec<Offer>,
+    /// How long what an allow grants holds at most, in seconds; none where it can grant nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants_expire_in_s: Option<u64>,
     /// When it was opened.
     pub created_at: Timestamp,
     /// When it is denied by itself.
@@ -112,6 +115,7 @@ impl Approval {
             && self.reason == other.reason
             && (&self.cwd, &self.sandbox, &self.display) == (&other.cwd, &other.sandbox, &other.display)
             && (&self.diff, &self.leaves, &self.offers) == (&other.diff, &other.leaves, &other.offers)
+            && self.grants_expire_in_s == other.grants_expire_in_s
             && self.changed_files == other.changed_files
     }
 
@@ -250,6 +254,11 @@ pub struct DecisionRequest {
     )]
     #[schema(value_type = Option<Object>)]
     pub arguments: Option<Value>,
+    /// After how many seconds what this grants no longer holds, at most the approval's `grants_expire_in_s`,
+    /// which also counts where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub expires_in_s: Option<u64>,
     /// A message to the model, at most 16 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 16384)]
@@ -269,4 +278,16 @@ pub struct Decision {
     /// What the allowed call must still have when it starts; differs from the approval's own
     /// digest only where the arguments were edited.
     pub digest: Digest,
+    /// What it granted, where its scope is wider than `once`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Granted>,
+}
+
+/// The grant that a decision made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Granted {
+    /// Its id, for revoking.
+    pub grant_id: String,
+    /// From when on it no longer holds.
+    pub expires_at: Timestamp,
 }

@@ -73,9 +73,12 @@ pub struct AuditRecord {
     /// The rule that was granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The grant that was made or revoked.
+    /// The grant that was made or revoked, or whose time is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_id: Option<String>,
+    /// Of a grant: from when on it no longer holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
     /// What the retention dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<AuditDropped>,
@@ -89,7 +92,7 @@ pub enum AuditKind {
     Verdict,
     /// An approval no longer waits.
     Approval,
-    /// A grant was made or revoked.
+    /// A grant was made or revoked, or its time is over.
     Grant,
     /// The oldest entries were dropped.
     Retention,
@@ -105,7 +108,7 @@ pub enum AuditDecision {
     Ask,
     /// It may not run; a person refused.
     Deny,
-    /// Nobody decided in time.
+    /// Nobody decided in time; of a grant: its time, or its session, is over.
     Expired,
     /// The call was cancelled, or its session ended.
     Cancelled,
@@ -177,6 +180,7 @@ impl AuditRecord {
             edited: None,
             pattern: None,
             grant_id: None,
+            expires_at: None,
             dropped: None,
         }
     }

@@ -28,4 +28,6 @@ pub struct Grant {
     pub granted_by: String,
     /// When.
     pub created_at: Timestamp,
+    /// From when on it no longer holds; one of a session ends with that, if it comes first.
+    pub expires_at: Timestamp,
 }

@@ -112,6 +112,7 @@ impl StoreDesk {
             leaves: ask.leaves.clone(),
             display: ask.display.clone(),
             offers: ask.offers.clone(),
+            grants_expire_in_s: ask.grants.then_some(approvals.grants_expire_after_s),
             created_at: now,
             expires_at: crate::domain::clock::Timestamp::from_millisecond(expires).unwrap_or(now),
             decision: None,

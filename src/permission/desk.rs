@@ -44,6 +44,8 @@ pub struct Ask {
     pub audit: Box<AuditRecord>,
     /// Whether it asks for what outlasts the call.
     pub petition: bool,
+    /// Whether an allow can grant a rule.
+    pub grants: bool,
     /// The approval that stands for it, where one was opened.
     pub opened: Option<Opened>,
 }
@@ -76,6 +78,7 @@ impl Ask {
             asked_from: approval.cwd_from.clone(),
             audit: Box::new(AuditRecord::new(AuditKind::Verdict, AuditDecision::Ask, "")),
             petition: false,
+            grants: approval.grants_expire_in_s.is_some(),
             opened: Some(Opened {
                 approval_id: approval.approval_id.clone(),
                 expires_at: approval.expires_at,

@@ -12,6 +12,7 @@ use super::checker::{
 };
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
 use super::explain::Paper;
+use super::petition::Petition;
 use super::scope::{Admission, Scope};
 use super::verdict::By;
 use crate::domain::approval::{AskReason, Offer, exact};
@@ -417,12 +418,15 @@ impl Gate {
             rule: confirmation.reason.rule.as_deref().map(visible::one_line),
         };
         let shown = visible::one_line(&directory.to_string_lossy());
+        let offers: Vec<Offer> = confirmation.offers.into_iter().filter(is_plain).collect();
         Ask {
+            grants: offers.iter().any(|offer| offer.pattern.is_some())
+                || matches!(call.petition(), Some(Petition::Rules { .. })),
+            offers,
             digest: digest(call, paths, &preview, directory, &self.sandbox),
             tool_name: call.tool_name.clone(),
             arguments: (*call.arguments).clone(),
             reason,
-            offers: confirmation.offers.into_iter().filter(is_plain).collect(),
             leaves: confirmation
                 .leaves
                 .map(|leaves| leaves.iter().map(|leaf| visible::one_line(leaf)).collect()),

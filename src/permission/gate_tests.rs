@@ -124,6 +124,7 @@ fn waiting() -> Standing {
         leaves: None,
         display: String::new(),
         offers: Vec::new(),
+        grants_expire_in_s: None,
         created_at: moment,
         expires_at: moment,
         decision: None,

@@ -8,9 +8,10 @@ use super::live::{LiveCall, LiveSession};
 use super::principal::Principal;
 use super::service::Sessions;
 use crate::domain::approval::{
-    Approval, ApprovalStatus, Choice, Decision, DecisionRequest, Scope as GrantScope,
+    Approval, ApprovalStatus, Choice, Decision, DecisionRequest, Granted, Scope as GrantScope,
 };
 use crate::domain::call::{Call, ToolCall};
+use crate::domain::clock::Timestamp;
 use crate::domain::digest::Digest;
 use crate::domain::event::{AgentEvent, CallRef};
 use crate::domain::grant::Grant;
@@ -58,7 +59,8 @@ impl Sessions {
         if approval.status != ApprovalStatus::Pending {
             return repeated(approval, &request);
         }
-        settle_offer(&approval, &mut request)?;
+        let longest_s = self.grants_hold_s(&approval);
+        settle_offer(&approval, &mut request, longest_s)?;
         if approval.worker.is_some() {
             return match self.decide_worker_ask(principal, &approval, request.clone()).await {
                 Err(StoreError::ApprovalMoved(current)) => repeated(*current, &request),
@@ -92,9 +94,14 @@ impl Sessions {
             arguments: request.arguments.clone(),
         };
         let at = self.0.parts.clock.now();
-        let decision = Decision { request: request.clone(), by: principal.name.clone(), at, digest };
+        let granted = grant
+            .as_ref()
+            .map(|grant| Granted { grant_id: grant.grant_id.clone(), expires_at: grant.expires_at });
+        let decision =
+            Decision { request: request.clone(), by: principal.name.clone(), at, digest, grant: granted };
         match self.store().decide(approval_id, decision, grant, event).await {
             Ok(decided) => {
+                self.0.dated.notify_one();
                 if let Some(live_call) = live_call {
                     live_call.decided();
                     live_call.wake.notify_one();
@@ -185,19 +192,32 @@ impl Sessions {
         if request.decision == Choice::Deny || request.scope == GrantScope::Once {
             return None;
         }
-        Some(self.new_grant(live, approval, pattern, request.scope, &principal.name))
+        let hold_s = request.expires_in_s;
+        Some(self.new_grant(live, approval, (pattern, request.scope), hold_s, &principal.name))
     }
 
-    /// A grant that comes from an approval.
+    /// How long what this approval grants holds at most, in seconds: no longer than was shown, and no longer than
+    /// the config says now.
+    fn grants_hold_s(&self, approval: &Approval) -> u64 {
+        let configured = self.revision().config.approvals.grants_expire_after_s;
+        approval.grants_expire_in_s.map_or(configured, |shown| shown.min(configured))
+    }
+
+    /// A grant that comes from an approval, and holds for `hold_s` seconds, or as long as it may.
     pub(super) fn new_grant(
         &self,
         live: &LiveSession,
         approval: &Approval,
-        pattern: String,
-        scope: GrantScope,
+        (pattern, scope): (String, GrantScope),
+        hold_s: Option<u64>,
         granted_by: &str,
     ) -> Grant {
         let of_session = scope == GrantScope::Session;
+        let now = self.0.parts.clock.now();
+        let longest_s = self.grants_hold_s(approval);
+        let hold_s = hold_s.map_or(longest_s, |hold_s| hold_s.min(longest_s));
+        let hold = i64::try_from(hold_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let end = Timestamp::from_millisecond(now.as_millisecond().saturating_add(hold));
         Grant {
             grant_id: self.0.parts.ids.make("grt"),
             pattern,
@@ -207,7 +227,8 @@ impl Sessions {
             workspace_root: live.record.workspace_root.clone(),
             approval_id: approval.approval_id.clone(),
             granted_by: granted_by.to_owned(),
-            created_at: self.0.parts.clock.now(),
+            created_at: now,
+            expires_at: end.unwrap_or(now),
         }
     }
 }
@@ -216,21 +237,27 @@ impl Sessions {
 fn repeated(approval: Approval, request: &DecisionRequest) -> Result<Approval, SessionError> {
     let mut request = request.clone();
     // A repeat may leave out the pattern that the first one was completed with.
-    let same = settle_offer(&approval, &mut request).is_ok()
+    let same = settle_offer(&approval, &mut request, u64::MAX).is_ok()
         && approval.decision.as_ref().is_some_and(|decision| decision.request == request);
     if same { Ok(approval) } else { Err(SessionError::Decided(Box::new(approval))) }
 }
 
-/// Holds scope and pattern against what was offered, and completes the pattern where only one fits.
-fn settle_offer(approval: &Approval, request: &mut DecisionRequest) -> Result<(), SessionError> {
+/// Holds scope, pattern and time against what was offered, and completes the pattern where only one fits.
+fn settle_offer(
+    approval: &Approval,
+    request: &mut DecisionRequest,
+    longest_s: u64,
+) -> Result<(), SessionError> {
     let refuse =
         |pointer: &str, message: &str| Err(SessionError::unprocessable("not_offered", pointer, message));
     if request.decision == Choice::Deny {
-        if request.arguments.is_some() || request.pattern.is_some() || request.scope != GrantScope::Once {
-            return refuse("/decision", "a denial takes no scope, pattern or arguments");
+        let more = request.arguments.is_some() || request.pattern.is_some() || request.expires_in_s.is_some();
+        if more || request.scope != GrantScope::Once {
+            return refuse("/decision", "a denial takes no scope, pattern, time or arguments");
         }
         return Ok(());
     }
+    settle_time(approval, request, longest_s)?;
     if request.arguments.is_some() && approval.worker.is_some() {
         return refuse(
             "/arguments",
@@ -261,6 +288,23 @@ fn settle_offer(approval: &Approval, request: &mut DecisionRequest) -> Result<()
         }
         (None, []) => refuse("/scope", "nothing is offered for this scope"),
         (None, _) => refuse("/pattern", "several patterns are offered for this scope; name one"),
+    }
+}
+
+/// Holds a chosen time against what it is for, and against the longest.
+fn settle_time(approval: &Approval, request: &DecisionRequest, longest_s: u64) -> Result<(), SessionError> {
+    let Some(chosen) = request.expires_in_s else { return Ok(()) };
+    let offered = approval.offers.iter().any(|offer| offer.pattern.is_some());
+    // An allow of request_permissions is for once, and grants what was asked for.
+    let grants = approval.grants_expire_in_s.is_some() && (request.scope != GrantScope::Once || !offered);
+    let refuse = |message: String| Err(SessionError::unprocessable("not_offered", "/expires_in_s", message));
+    match chosen {
+        _ if !grants => refuse("nothing is granted that would hold so long".to_owned()),
+        0 => refuse("what is granted holds for a second at least".to_owned()),
+        chosen if chosen > longest_s => {
+            refuse(format!("what is granted here holds for {longest_s} seconds at most"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -103,6 +103,7 @@ impl Sessions {
             scope: GrantScope::Once,
             pattern: None,
             arguments: None,
+            expires_in_s: None,
             message,
         };
         loop {

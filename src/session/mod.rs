@@ -20,6 +20,7 @@ mod reply;
 mod run;
 mod runtime;
 mod service;
+mod sweep;
 mod todos;
 mod worker_asks;
 

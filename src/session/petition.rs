@@ -81,7 +81,10 @@ impl Sessions {
         step.sync = true;
         match self.persistently(run, || self.store().step(step.clone())).await {
             None => Ok(None),
-            Some(Ok(ended)) => Ok(Some(ended)),
+            Some(Ok(ended)) => {
+                self.0.dated.notify_one();
+                Ok(Some(ended))
+            }
             Some(Err(StoreError::CallMoved(moved))) => Ok(Some(*moved)),
             Some(Err(error)) => Err(error.into()),
         }
@@ -101,8 +104,8 @@ impl Sessions {
         }
     }
 
-    /// Grants for the rules that the session has not been granted yet, and the ids of all for
-    /// programs: a rule is revoked by revoking one grant.
+    /// Grants for the rules, and the ids of all for programs. A rule that the session was granted before keeps its
+    /// grant, which then holds as long as the later of both: it is revoked by revoking one.
     async fn grants_of(
         &self,
         run: &Run,
@@ -111,16 +114,23 @@ impl Sessions {
     ) -> Result<(Vec<Grant>, serde_json::Value), SessionError> {
         let record = &run.live.record;
         let held = self.store().grants_for(run.live.id(), &record.owner, &record.workspace_root).await?;
-        let by = approval.decision.as_ref().map(|decision| decision.by.as_str()).unwrap_or_default();
+        let (by, hold_s) = approval
+            .decision
+            .as_ref()
+            .map_or(("", None), |decision| (decision.by.as_str(), decision.request.expires_in_s));
         let (mut new, mut told) = (Vec::new(), Vec::new());
         for rule in rules {
             let standing = held.iter().find(|grant| grant.scope == Scope::Session && grant.pattern == *rule);
-            let grant = standing.cloned().unwrap_or_else(|| {
-                let grant = self.new_grant(&run.live, approval, rule.clone(), Scope::Session, by);
-                new.push(grant.clone());
-                grant
-            });
-            told.push(json!({"grant_id": grant.grant_id, "pattern": rule}));
+            let mut grant = self.new_grant(&run.live, approval, (rule.clone(), Scope::Session), hold_s, by);
+            match standing {
+                Some(standing) if standing.expires_at >= grant.expires_at => grant = standing.clone(),
+                Some(standing) => {
+                    grant.grant_id.clone_from(&standing.grant_id);
+                    new.push(grant.clone());
+                }
+                None => new.push(grant.clone()),
+            }
+            told.push(json!({"grant_id": grant.grant_id, "pattern": rule, "expires_at": grant.expires_at}));
         }
         Ok((new, json!({ "grants": told })))
     }

@@ -23,6 +23,7 @@ impl Sessions {
             }
         }
         self.0.tasks.spawn(self.clone().expire_worker_asks());
+        self.0.tasks.spawn(self.clone().sweep());
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use subtle::ConstantTimeEq as _;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -68,6 +69,8 @@ pub(super) struct Inner {
     pub(super) locks: FileLocks,
     /// The asks of workers that wait here.
     pub(super) asks: AskBoard,
+    /// Told when something was recorded that time will end.
+    pub(super) dated: Notify,
     pub(super) tasks: TaskTracker,
     /// Cancelled when nothing new is to be accepted.
     pub(super) draining: CancellationToken,
@@ -85,6 +88,7 @@ impl Sessions {
             parts,
             locks: FileLocks::new(),
             asks: AskBoard::default(),
+            dated: Notify::new(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),

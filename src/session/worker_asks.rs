@@ -94,6 +94,7 @@ impl Sessions {
             display: visible::clipped(&ask.display, DISPLAY_MAX),
             // What a worker runs is not judged here: nothing can be granted beyond this once.
             offers: Vec::new(),
+            grants_expire_in_s: None,
             created_at: now,
             expires_at: Timestamp::from_millisecond(expires).unwrap_or(now),
             decision: None,
@@ -161,7 +162,7 @@ impl Sessions {
             arguments: None,
         };
         let (at, digest) = (self.0.parts.clock.now(), approval.digest.clone());
-        let decision = Decision { request, by: principal.name.clone(), at, digest };
+        let decision = Decision { request, by: principal.name.clone(), at, digest, grant: None };
         let decided = self.store().decide(&approval.approval_id, decision, None, event).await;
         self.0.asks.changed();
         decided

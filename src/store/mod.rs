@@ -356,9 +356,9 @@ pub trait SessionStore: Send + Sync {
 /// The grants.
 #[async_trait]
 pub trait GrantStore: Send + Sync {
-    /// All grants, oldest first.
+    /// The grants that hold now, oldest first.
     async fn grants(&self, page: PageRequest) -> Result<Page<Grant>, StoreError>;
-    /// Those that hold for a session: its own, and `always` ones of its agent under its root.
+    /// Those that hold for a session now: its own, and `always` ones of its agent under its root.
     async fn grants_for(
         &self,
         session_id: &str,
@@ -367,6 +367,9 @@ pub trait GrantStore: Send + Sync {
     ) -> Result<Vec<Grant>, StoreError>;
     /// Revokes one, which the audit log is told in the same step; whether it was there.
     async fn revoke(&self, grant_id: &str, by: &str) -> Result<bool, StoreError>;
+    /// Removes those whose time is over by `now`, a bounded number at once, which the audit log is told in the
+    /// same step; when the next one is due. (Those of a session end with it, in the step that ends it.)
+    async fn expire_grants(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 }
 
 /// Which entries of the audit log to list.

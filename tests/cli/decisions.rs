@@ -34,9 +34,12 @@ fn what_waits_is_listed_shown_and_decided() {
 fn grants_are_listed_and_taken_back() {
     let server = TestServer::start();
     let approval = server.waiting("s", "c1", "make");
-    server.run(&["approve", &approval, "--scope", "session"]).expect(0).shows(&["(session: Bash(make))"]);
+    server
+        .run(&["approve", &approval, "--scope", "session"])
+        .expect(0)
+        .shows(&["(session: Bash(make)) until 20"]);
     let list = server.run(&["grants"]).expect(0);
-    list.shows(&["GRANT", "session", "Bash(make)", "agent"]);
+    list.shows(&["GRANT", "UNTIL", "session", "Bash(make)", "agent"]);
     let grants = server.run(&["grants", "list", "--session", "s", "--json"]).expect(0).json_lines();
     assert_eq!(grants.len(), 1);
     assert!(server.run(&["grants", "--session", "other", "--json"]).expect(0).out.is_empty());

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::cli::approvals::change;
+use crate::cli::span::in_words;
 use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope};
 use crate::domain::visible;
 
@@ -63,7 +64,7 @@ pub(super) fn request(
     pattern: Option<String>,
     message: Option<String>,
 ) -> DecisionRequest {
-    DecisionRequest { decision, scope, pattern, arguments: None, message }
+    DecisionRequest { decision, scope, pattern, arguments: None, expires_in_s: None, message }
 }
 
 fn rows(approval: &Approval) -> Vec<Row> {
@@ -104,6 +105,9 @@ fn rows(approval: &Approval) -> Vec<Row> {
     for offer in approval.offers.iter().filter(|offer| offer.scope != Scope::Once) {
         let name = if offer.scope == Scope::Session { "s session" } else { "A always" };
         add(RowKind::Fact, name, offer.pattern.as_deref().unwrap_or("-"));
+    }
+    if let Some(seconds) = approval.grants_expire_in_s {
+        add(RowKind::Fact, "until", &format!("what is granted holds for {} at most", in_words(seconds)));
     }
     rows
 }
@@ -163,6 +167,7 @@ mod tests {
             "|-old\\r",
             "|+new\\u{1b}[8m",
             "A always|Bash(rm *)",
+            "until|what is granted holds for 30 days at most",
         ] {
             assert!(shown.iter().any(|shown| shown == row), "{row} in {shown:#?}");
         }

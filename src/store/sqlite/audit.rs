@@ -220,7 +220,7 @@ pub(super) fn resolved(
     append(tx, session, &[PreparedAudit::new(&told)?])
 }
 
-/// Tells that a grant was made or revoked.
+/// Tells that a grant was made or revoked, or that its time is over.
 pub(super) fn granted(
     tx: &mut Tx<'_>,
     session: i64,
@@ -232,6 +232,7 @@ pub(super) fn granted(
     told.session_id.clone_from(&grant.session_id);
     told.approval_id = Some(grant.approval_id.clone());
     told.grant_id = Some(grant.grant_id.clone());
+    told.expires_at = Some(grant.expires_at);
     told.scope = Some(grant.scope);
     told.pattern = Some(shown(&grant.pattern));
     append(tx, session, &[PreparedAudit::new(&told)?])

@@ -1,18 +1,15 @@
 //! The audit log: with its steps or not at all, never changed, bounded, found again.
 
-use std::sync::atomic::AtomicI64;
-
 use serde_json::json;
 
 use super::super::fixture::{
-    Fixture, approval, ask, decision, finish, key, new_call, resolved as resolution, session, step,
+    Fixture, Hands, approval, ask, decision, finish, key, new_call, resolved as resolution, session, step,
 };
 use super::super::{SqliteOptions, schema};
 use super::*;
 use crate::domain::approval::{ApprovalStatus, Choice, Scope};
 use crate::domain::audit::AuditReason;
 use crate::domain::call::CallStatus;
-use crate::domain::clock::Clock;
 use crate::store::{
     ApprovalStep, ApprovalStore as _, CallStep, CallStore as _, GrantStore as _, NewCall, SessionStore as _,
 };
@@ -186,18 +183,9 @@ async fn the_oldest_make_way_and_that_is_told() {
     assert!(all.len() <= 10 + CHECK_EVERY, "{}", all.len());
 }
 
-#[derive(Debug)]
-struct Hands(AtomicI64);
-
-impl Clock for Hands {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(self.0.load(Ordering::SeqCst)).unwrap()
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_too_old_goes_with_the_first_entry_after_an_hour() {
-    let hands = Arc::new(Hands(AtomicI64::new(1_800_000_000_000)));
+    let hands = Hands::at(Timestamp::from_millisecond(1_800_000_000_000).unwrap());
     let dir = tempfile::tempdir().unwrap();
     let options = SqliteOptions { audit: AuditBounds { days: 2, rows: 1_000 }, ..SqliteOptions::default() };
     let store = Arc::new(SqliteStore::open(dir.path(), hands.clone(), &options).unwrap());
@@ -205,7 +193,7 @@ async fn what_is_too_old_goes_with_the_first_entry_after_an_hour() {
     let f = Fixture { store, dir };
     note_many(&f, 3).await;
     for kept in [4, 3, 4] {
-        hands.0.fetch_add(DAY_MS + 1, Ordering::SeqCst);
+        hands.go_on(DAY_MS + 1);
         note_many(&f, 1).await;
         let all = listed(&f, AuditFilter::default()).await;
         assert_eq!(all.len(), kept, "{all:?}");

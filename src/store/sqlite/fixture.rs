@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -11,7 +12,7 @@ use crate::domain::approval::{
     Approval, ApprovalStatus, AskReason, Choice, Decision, DecisionRequest, Offer, Scope,
 };
 use crate::domain::call::{Call, CallStatus};
-use crate::domain::clock::{SystemClock, Timestamp};
+use crate::domain::clock::{Clock, SystemClock, Timestamp};
 use crate::domain::digest::Digest;
 use crate::domain::event::{AgentEvent, CallRef, Resolution};
 use crate::domain::identity::CallKey;
@@ -36,6 +37,26 @@ impl std::ops::Deref for Fixture {
     }
 }
 
+/// A clock that goes when it is told to, in milliseconds.
+#[derive(Debug)]
+pub(super) struct Hands(pub(super) AtomicI64);
+
+impl Hands {
+    pub(super) fn at(moment: Timestamp) -> Arc<Self> {
+        Arc::new(Self(moment.as_millisecond().into()))
+    }
+
+    pub(super) fn go_on(&self, ms: i64) {
+        self.0.fetch_add(ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Hands {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}
+
 pub(super) fn open_in(dir: &Path, options: &SqliteOptions) -> SqliteStore {
     SqliteStore::open(dir, Arc::new(SystemClock), options).unwrap()
 }
@@ -49,6 +70,16 @@ impl Fixture {
     pub(super) async fn with(options: SqliteOptions) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Arc::new(open_in(dir.path(), &options));
+        store.create_session(session("s")).await.unwrap();
+        store.create_session(session("other")).await.unwrap();
+        Self { store, dir }
+    }
+
+    /// The same by a clock of the test's, which stands.
+    pub(super) async fn at(hands: &Arc<Hands>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let clock: Arc<dyn Clock> = hands.clone();
+        let store = Arc::new(SqliteStore::open(dir.path(), clock, &SqliteOptions::default()).unwrap());
         store.create_session(session("s")).await.unwrap();
         store.create_session(session("other")).await.unwrap();
         Self { store, dir }
@@ -217,6 +248,7 @@ pub(super) fn approval(approval_id: &str, call: &str) -> Box<Approval> {
         leaves: Some(vec!["rm x".to_owned()]),
         display: "rm x".to_owned(),
         offers: vec![Offer { scope: Scope::Once, pattern: None }],
+        grants_expire_in_s: None,
         created_at: moment(),
         expires_at: moment(),
         decision: None,
@@ -247,11 +279,13 @@ pub(super) fn decision(choice: Choice, arguments: Option<serde_json::Value>) -> 
             scope: Scope::Once,
             pattern: None,
             arguments,
+            expires_in_s: None,
             message: None,
         },
         by: "operator".to_owned(),
         at: moment(),
         digest: Digest::of(b"what may run"),
+        grant: None,
     }
 }
 

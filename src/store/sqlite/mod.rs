@@ -51,6 +51,8 @@ pub struct SqliteOptions {
     pub events_per_session: u64,
     /// How much of the audit log is kept.
     pub audit: AuditBounds,
+    /// How long grants hold, from when they were made, that an older version has left without an end.
+    pub grants_hold: Duration,
     /// The commands that may wait for the writer.
     pub queue_length: usize,
     /// How long a command waits for a place in the full queue before it is refused as busy.
@@ -66,6 +68,7 @@ impl Default for SqliteOptions {
         Self {
             events_per_session: 1_000_000,
             audit: AuditBounds::default(),
+            grants_hold: Duration::from_hours(30 * 24),
             queue_length: 4096,
             queue_wait: Duration::from_secs(5),
             readers: 4,
@@ -83,6 +86,7 @@ pub struct SqliteStore {
     /// For the one number that is asked for outside of the pool.
     numbers: Mutex<Connection>,
     feed: Arc<Feed>,
+    clock: SharedClock,
     grants: Arc<GrantCache>,
     events_kept: Arc<AtomicU64>,
     audit_bounds: Arc<SharedBounds>,
@@ -97,7 +101,8 @@ impl SqliteStore {
     /// another program or of a newer version.
     pub fn open(dir: &Path, clock: SharedClock, options: &SqliteOptions) -> Result<Self, StoreError> {
         let lock = schema::lock_folder(dir)?;
-        let db = schema::open_writer(dir)?;
+        let mut db = schema::open_writer(dir)?;
+        grants::date(&mut db, options.grants_hold)?;
         let checkpoints = schema::open_second(dir)?;
         let metrics = options.metrics.clone();
         metrics.store().opened(sessions::active_count(&db)?);
@@ -114,7 +119,7 @@ impl SqliteStore {
         let parts = WriterParts {
             db,
             checkpoints,
-            clock,
+            clock: Arc::clone(&clock),
             heads,
             feed: Arc::clone(&feed),
             grants: Arc::clone(&grants),
@@ -129,6 +134,7 @@ impl SqliteStore {
             pool,
             numbers,
             feed,
+            clock,
             grants,
             events_kept,
             audit_bounds,

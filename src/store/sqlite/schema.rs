@@ -25,8 +25,12 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The steps from an empty file to the present version; `user_version` counts those that were
 /// taken. A step is never changed once it was released.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 
 /// Makes the folder if need be, closes it to others, and locks it for this process.
 pub(super) fn lock_folder(dir: &Path) -> Result<File, StoreError> {
@@ -199,6 +203,7 @@ mod tests {
     use super::super::{SqliteOptions, SqliteStore};
     use super::*;
     use crate::domain::clock::SystemClock;
+    use crate::store::{GrantStore as _, PageRequest};
 
     fn refusal(dir: &Path) -> String {
         let clock = std::sync::Arc::new(SystemClock);
@@ -232,6 +237,47 @@ mod tests {
         assert!(text.contains(&holder) && text.contains(LOCK), "{text}");
         let f = f.reopened().await;
         assert_eq!(f.kinds("s").await, ["session_started"]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn grants_of_a_version_that_knew_no_end_get_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = Connection::open(dir.path().join(FILE)).unwrap();
+        for step in &MIGRATIONS[..3] {
+            old.execute_batch(step).unwrap();
+        }
+        old.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        old.pragma_update(None, "user_version", 3).unwrap();
+        for (id, ended) in [("live", "NULL"), ("over", "'2100-01-02T00:00:00Z'")] {
+            old.execute_batch(&format!(
+                "INSERT INTO sessions (session_id, status, owner, workspace, workspace_root, labels, tools, runtime,
+                    fingerprint, session_token, created_at, ended_at)
+                 VALUES ('{id}', 'active', 'agent', '/w/s', '/w', '{{}}', '[]', '{{}}', '', '', '', {ended})"
+            ))
+            .unwrap();
+        }
+        for (id, scope) in [
+            ("g1", r#""always""#),
+            ("g2", r#""session","session_id":"live""#),
+            ("g3", r#""session","session_id":"over""#),
+        ] {
+            let body = format!(
+                r#"{{"grant_id":"{id}","pattern":"Bash(x)","scope":{scope},"agent":"agent","workspace_root":"/w",
+                    "approval_id":"a","granted_by":"operator","created_at":"2100-01-01T00:00:00Z"}}"#
+            );
+            old.execute("INSERT INTO grants (grant_id, body) VALUES (?1, ?2)", (id, body)).unwrap();
+        }
+        drop(old);
+        let week = SqliteOptions { grants_hold: Duration::from_hours(7 * 24), ..SqliteOptions::default() };
+        let ends = async |options: &SqliteOptions| -> Vec<String> {
+            let store = open_in(dir.path(), options);
+            let listed = store.grants(PageRequest { cursor: None, limit: 9 }).await.unwrap();
+            listed.items.iter().map(|grant| format!("{} {}", grant.grant_id, grant.expires_at)).collect()
+        };
+        let dated = ["g1 2100-01-08T00:00:00Z", "g2 2100-01-08T00:00:00Z", "g3 2100-01-02T00:00:00Z"];
+        assert_eq!(ends(&week).await, dated);
+        // Once: what they got then is theirs.
+        assert_eq!(ends(&SqliteOptions::default()).await, dated);
     }
 
     #[test]

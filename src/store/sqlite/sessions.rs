@@ -10,6 +10,7 @@ use super::call_rows;
 use super::calls::cancel_in_ended_session;
 use super::codec::{Item, after, count, fill, from_json, from_name, from_time, sql_failed, to_json};
 use super::events::PreparedEvent;
+use super::grants;
 use super::tx::Tx;
 use crate::domain::call::Call;
 use crate::domain::clock::truncate;
@@ -217,6 +218,7 @@ fn end(
     }
     let now = tx.now().to_string();
     tx.write("UPDATE sessions SET status = 'ended', ended_at = ?2 WHERE id = ?1", (head.id, now))?;
+    grants::end_with_session(tx, head.id, session_id)?;
     tx.log(&mut head, None, ended)?;
     head.ended = true;
     head.forget_calls();

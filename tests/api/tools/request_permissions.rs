@@ -63,7 +63,9 @@ async fn an_allow_grants_what_was_listed_for_the_session_alone() {
     }
     let told: Vec<Value> = given
         .iter()
-        .map(|grant| json!({"grant_id": grant["grant_id"], "pattern": grant["pattern"]}))
+        .map(|grant| {
+            json!({"grant_id": grant["grant_id"], "pattern": grant["pattern"], "expires_at": grant["expires_at"]})
+        })
         .collect();
     assert_eq!(call["details"]["grants"], json!(told));
     assert_eq!(operator.allow(&id).await, decided, "again the same");
@@ -91,6 +93,34 @@ async fn a_grant_ends_when_it_is_revoked_and_is_stored_once() {
     assert_eq!(session.current("again").await["details"]["grants"][0]["grant_id"], grant);
     assert_eq!(server.operator().delete(&format!("/v1/grants/{grant}")).await.status, 204);
     assert_eq!(touches(&session, "revoked").await, "awaiting_approval");
+}
+
+#[tokio::test]
+async fn what_is_granted_ends_when_the_reviewer_or_the_config_says() {
+    let server = TestServer::with_config(&json!({"approvals": {"grants_expire_after_s": 1000}}));
+    let (session, operator) = (server.session().await, server.operator());
+    let lasts = async || -> i64 {
+        let given = grants(&server).await;
+        assert_eq!(given.len(), 1, "{given:?}");
+        let at = |key: &str| given[0][key].as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_second();
+        at("expires_at") - at("created_at")
+    };
+    let id = session.asks("short", "request_permissions", asking(&[TOUCH])).await;
+    assert_eq!(operator.approval(&id).await["grants_expire_in_s"], 1000);
+    let too_long = json!({"decision": "allow", "expires_in_s": 1001});
+    operator.decide(&id, &too_long).await.problem(422, "not_offered");
+    operator.decide(&id, &json!({"decision": "allow", "expires_in_s": 60})).await.expect(200);
+    session.ended("short").await;
+    assert_eq!(lasts().await, 60);
+    // Allowed anew, it holds as long as it does then; a shorter time takes nothing away.
+    for (call, body) in
+        [("long", json!({"decision": "allow"})), ("shorter", json!({"decision": "allow", "expires_in_s": 5}))]
+    {
+        let id = session.asks(call, "request_permissions", asking(&[TOUCH])).await;
+        operator.decide(&id, &body).await.expect(200);
+        session.ended(call).await;
+        assert_eq!(lasts().await, 1000, "{call}");
+    }
 }
 
 #[tokio::test]
