@@ -27,6 +27,7 @@ pub(super) const BOUNDS: &[Bound] = &[
     ("limits.streams", 1, 1_000_000),
     ("limits.sessions_per_token", 1, 1_000_000),
     ("limits.open_calls_per_session", 1, 100_000),
+    ("limits.approvals_per_token", 1, 100_000),
     ("limits.approvals_per_worker", 1, 10_000),
     ("limits.running_calls", 1, 100_000),
     ("limits.head_timeout_ms", 100, 300_000),

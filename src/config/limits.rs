@@ -17,6 +17,8 @@ pub struct LimitsConfig {
     pub sessions_per_token: usize,
     /// Open calls in one session (waiting ones too); a further one gets 429.
     pub open_calls_per_session: usize,
+    /// Approvals that wait, of all sessions of one token (each has at most 20); a further call that asks is denied.
+    pub approvals_per_token: usize,
     /// Approvals that wait, of one worker's token; a further one gets 429.
     pub approvals_per_worker: usize,
     /// Calls that run at once, over all sessions; further ones wait as `queued`.
@@ -37,6 +39,7 @@ impl Default for LimitsConfig {
             streams: 2_048,
             sessions_per_token: 1_000,
             open_calls_per_session: 512,
+            approvals_per_token: 200,
             approvals_per_worker: 100,
             running_calls: 256,
             head_timeout_ms: 10_000,

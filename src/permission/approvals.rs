@@ -61,6 +61,8 @@ impl StoreDesk {
         }
         events.push(AgentEvent::ToolApprovalRequested { call, approval: Box::new(approval.clone()) });
         let new = Box::new(approval.clone());
+        let limits = scope.revision.as_ref().map(|revision| revision.config.limits.clone());
+        let of_token = limits.unwrap_or_default().approvals_per_token;
         let step = CallStep {
             session_id: session_id.clone(),
             key: scope.key.clone(),
@@ -68,8 +70,8 @@ impl StoreDesk {
             to: CallStatus::AwaitingApproval,
             patch: CallPatch { approval_id: Some(approval.approval_id.clone()), ..CallPatch::default() },
             approval: match old {
-                None => ApprovalStep::Open(new),
-                Some(old) => ApprovalStep::Supersede { old: old.approval_id.clone(), new },
+                None => ApprovalStep::Open { new, of_token },
+                Some(old) => ApprovalStep::Supersede { old: old.approval_id.clone(), new, of_token },
             },
             events,
             audit: vec![told],
@@ -77,13 +79,8 @@ impl StoreDesk {
         };
         match self.store.step(step).await {
             Ok(_) => Ok(approval),
-            Err(StoreError::TooManyPending) => Err(ToolError::Denied {
-                by: DeniedBy::NoHuman,
-                code: "too_many_pending",
-                message: format!(
-                    "{PENDING_MAX} approvals wait in this session already; let some be decided before asking for more"
-                ),
-            }),
+            Err(StoreError::TooManyPending) => Err(too_many(PENDING_MAX, "this session")),
+            Err(StoreError::TooManyOfToken) => Err(too_many(of_token, "the sessions of this token")),
             Err(error) => Err(refused_step(error)),
         }
     }
@@ -227,6 +224,17 @@ impl ApprovalDesk for StoreDesk {
             }
         }
         Ok(())
+    }
+}
+
+/// More wait than may.
+fn too_many(bound: usize, place: &str) -> ToolError {
+    ToolError::Denied {
+        by: DeniedBy::NoHuman,
+        code: "too_many_pending",
+        message: format!(
+            "{bound} approvals wait in {place} already; let some be decided before asking for more"
+        ),
     }
 }
 

@@ -100,6 +100,9 @@ impl From<StoreError> for SessionError {
             StoreError::CallMoved(call) => Self::NotWaiting(call.status),
             StoreError::ApprovalMoved(approval) => Self::Decided(approval),
             StoreError::SessionEnded => Self::Ended,
+            StoreError::TooManyOfToken => {
+                Self::TooMany("too many approvals wait in the sessions of this token".to_owned())
+            }
             StoreError::TooManyPending => Self::TooMany("too many approvals wait in this session".to_owned()),
             StoreError::BadCursor => Self::invalid("/cursor", error.to_string()),
             StoreError::Busy => Self::Busy,

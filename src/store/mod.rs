@@ -43,6 +43,9 @@ pub enum StoreError {
     /// As many approvals wait in the session as may.
     #[error("too many approvals wait in this session")]
     TooManyPending,
+    /// As many approvals wait in all sessions of the token as may.
+    #[error("too many approvals wait in the sessions of this token")]
+    TooManyOfToken,
     /// The cursor is none that a list of this kind gave out.
     #[error("the cursor is not one of this list")]
     BadCursor,
@@ -159,15 +162,23 @@ pub enum ApprovalStep {
     /// Nothing.
     #[default]
     None,
-    /// A new one is opened; fails with [`StoreError::TooManyPending`] at the session's bound, and
-    /// with [`StoreError::ApprovalMoved`] where the call has one that waits or is not spent yet.
-    Open(Box<Approval>),
+    /// A new one is opened; fails with [`StoreError::TooManyPending`] at the session's bound, with
+    /// [`StoreError::TooManyOfToken`] at its token's, and with [`StoreError::ApprovalMoved`] where the call has one
+    /// that waits or is not spent yet.
+    Open {
+        /// The new one.
+        new: Box<Approval>,
+        /// How many may wait in all sessions of the token.
+        of_token: usize,
+    },
     /// One that still waits, or was allowed and not spent, is superseded by a new one.
     Supersede {
         /// The old one's id.
         old: String,
         /// The new one.
         new: Box<Approval>,
+        /// How many may wait in all sessions of the token.
+        of_token: usize,
     },
     /// An allowed one is spent: once, or the step fails.
     Spend(String),

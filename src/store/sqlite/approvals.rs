@@ -34,24 +34,27 @@ pub(super) enum PreparedApprovals {
 pub(super) struct NewRow {
     approval_id: String,
     body: String,
+    of_token: usize,
 }
 
 impl PreparedApprovals {
     /// An approval is bound to its call: one of another call is refused.
     pub(super) fn new(step: ApprovalStep, session_id: &str, key: &CallKey) -> Result<Self, StoreError> {
-        let row = |approval: Box<Approval>| {
+        let row = |approval: Box<Approval>, of_token| {
             let own = approval.session_id == session_id && approval.call == *key;
             if !own || approval.status != ApprovalStatus::Pending || approval.decision.is_some() {
                 return Err(StoreError::Failed(
                     "a new approval is its call's own, pending and undecided".to_owned(),
                 ));
             }
-            Ok(NewRow { body: to_json(&approval)?, approval_id: approval.approval_id })
+            Ok(NewRow { body: to_json(&approval)?, approval_id: approval.approval_id, of_token })
         };
         Ok(match step {
             ApprovalStep::None => Self::None,
-            ApprovalStep::Open(approval) => Self::Open(row(approval)?),
-            ApprovalStep::Supersede { old, new } => Self::Supersede { old, new: row(new)? },
+            ApprovalStep::Open { new, of_token } => Self::Open(row(new, of_token)?),
+            ApprovalStep::Supersede { old, new, of_token } => {
+                Self::Supersede { old, new: row(new, of_token)? }
+            }
             ApprovalStep::Spend(approval_id) => Self::Spend { approval_id, grants: Vec::new() },
             ApprovalStep::Redeem { approval_id, grants } => {
                 let grants = grants.iter().map(PreparedGrant::new).collect::<Result<_, _>>()?;
@@ -144,6 +147,9 @@ fn open(tx: &Tx<'_>, session: i64, call: i64, new: &NewRow) -> Result<(), StoreE
     if pending(tx.db(), session)? >= PENDING_MAX {
         return Err(StoreError::TooManyPending);
     }
+    if pending_of_token(tx, session)? >= new.of_token {
+        return Err(StoreError::TooManyOfToken);
+    }
     tx.write(
         "INSERT INTO approvals (approval_id, session, call, status, spent, body)
             VALUES (?1, ?2, ?3, 'pending', 0, ?4)",
@@ -197,6 +203,17 @@ fn pending(db: &Connection, session: i64) -> Result<usize, StoreError> {
         .and_then(|mut statement| statement.query_row([session], |row| row.get::<_, i64>(0)))
         .map(|waiting| usize::try_from(waiting).unwrap_or(usize::MAX))
         .map_err(sql_failed)
+}
+
+/// What waits in all sessions of the token that owns this one.
+fn pending_of_token(tx: &Tx<'_>, session: i64) -> Result<usize, StoreError> {
+    let waiting = tx.read(
+        "SELECT count(*) FROM approvals a INDEXED BY approvals_pending JOIN sessions s ON s.id = a.session
+            WHERE a.status = 'pending' AND s.owner = (SELECT owner FROM sessions WHERE id = ?1)",
+        [session],
+        |row| row.get::<_, i64>(0),
+    )?;
+    Ok(usize::try_from(waiting.unwrap_or(0)).unwrap_or(usize::MAX))
 }
 
 #[async_trait]
@@ -352,6 +369,10 @@ mod tests {
 
     const WAITS: &[CallStatus] = &[CallStatus::AwaitingApproval];
 
+    fn open_step(new: Box<Approval>) -> ApprovalStep {
+        ApprovalStep::Open { new, of_token: PENDING_MAX }
+    }
+
     async fn waiting() -> Fixture {
         let f = Fixture::new().await;
         f.accept_one("c").await;
@@ -495,14 +516,18 @@ mod tests {
     async fn a_superseded_one_makes_way() {
         let f = waiting().await;
         let second = CallStep {
-            approval: ApprovalStep::Open(approval("a2", "c")),
+            approval: open_step(approval("a2", "c")),
             ..step("c", WAITS, CallStatus::AwaitingApproval)
         };
         // Not beside it.
         let refused = f.step(second.clone()).await.unwrap_err();
         assert!(matches!(refused, StoreError::ApprovalMoved(it) if it.approval_id == "a1"));
         let instead = |old: &str, new: &str| CallStep {
-            approval: ApprovalStep::Supersede { old: old.to_owned(), new: approval(new, "c") },
+            approval: ApprovalStep::Supersede {
+                old: old.to_owned(),
+                new: approval(new, "c"),
+                of_token: PENDING_MAX,
+            },
             ..second.clone()
         };
         f.step(instead("a1", "a2")).await.unwrap();
@@ -625,9 +650,9 @@ mod tests {
     #[test]
     fn an_approval_of_another_call_is_refused() {
         let other = approval("a", "other");
-        assert!(PreparedApprovals::new(ApprovalStep::Open(other), "s", &key("c")).is_err());
+        assert!(PreparedApprovals::new(open_step(other), "s", &key("c")).is_err());
         let decided = Box::new(Approval { status: ApprovalStatus::Allowed, ..*approval("a", "c") });
-        assert!(PreparedApprovals::new(ApprovalStep::Open(decided), "s", &key("c")).is_err());
-        assert!(PreparedApprovals::new(ApprovalStep::Open(approval("a", "c")), "s", &key("c")).is_ok());
+        assert!(PreparedApprovals::new(open_step(decided), "s", &key("c")).is_err());
+        assert!(PreparedApprovals::new(open_step(approval("a", "c")), "s", &key("c")).is_ok());
     }
 }

@@ -91,6 +91,7 @@ async fn how_approvals_end_is_told_whoever_ends_them() {
         approval: ApprovalStep::Supersede {
             old: "apr-superseded".to_owned(),
             new: approval("apr-new", "superseded"),
+            of_token: 99,
         },
         events: vec![resolution("superseded", "apr-superseded", Resolution::Superseded)],
         ..step("superseded", WAITS, CallStatus::AwaitingApproval)

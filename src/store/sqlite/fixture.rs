@@ -267,7 +267,7 @@ pub(super) fn ask(call: &str, approval_id: &str) -> CallStep {
             call: CallRef::from(&key(call)),
             approval: asked.clone(),
         }],
-        approval: ApprovalStep::Open(asked),
+        approval: ApprovalStep::Open { new: asked, of_token: 1_000 },
         ..step(call, &[CallStatus::Queued], CallStatus::AwaitingApproval)
     }
 }

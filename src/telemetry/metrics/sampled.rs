@@ -164,6 +164,7 @@ impl SampledGauges {
             ("requests", limits.requests as u64),
             ("streams", limits.streams as u64),
             ("sessions_per_token", limits.sessions_per_token as u64),
+            ("approvals_per_token", limits.approvals_per_token as u64),
             ("open_calls_per_session", limits.open_calls_per_session as u64),
             ("running_calls", limits.running_calls as u64),
             ("artifact_bytes", limits.artifact_bytes),

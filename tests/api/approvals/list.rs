@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::TestServer;
+use crate::support::{TestServer, TestSession};
 
 #[tokio::test]
 async fn an_approval_shows_exactly_what_would_run() {
@@ -94,6 +94,35 @@ async fn a_session_has_at_most_20_pending() {
     server.session().await.asks("c", "Bash", json!({"command": "touch x"})).await;
     server.operator().decide(&first, &json!({"decision": "deny"})).await.expect(200);
     session.asks("room", "Bash", json!({"command": "touch room"})).await;
+}
+
+#[tokio::test]
+async fn a_token_has_so_many_pending_over_all_its_sessions() {
+    let server = TestServer::with_config(&json!({"limits": {"approvals_per_token": 3}}));
+    let (one, two) = (server.session().await, server.session().await);
+    let touch = |n: usize| json!({"command": format!("touch {n}")});
+    let first = one.asks("1", "Bash", touch(1)).await;
+    one.asks("2", "Bash", touch(2)).await;
+    two.asks("3", "Bash", touch(3)).await;
+    for (session, id) in [(&one, "4"), (&two, "5")] {
+        let call = session.call(id, "Bash", touch(4)).await.expect(200);
+        assert_eq!(call["status"], "denied");
+        assert_eq!(call["error"]["code"], "too_many_pending");
+        let text = call["result"]["result"].as_str().unwrap();
+        assert!(text.contains("3 approvals wait in the sessions of this token already"), "{text}");
+    }
+    // Another token has its own room, also for its session's own token; a decision makes room here.
+    let other = TestSession::create(&server.second_agent(), &json!({})).await;
+    other.with(server.with_token(&other.token)).asks("c", "Bash", touch(5)).await;
+    server.operator().decide(&first, &json!({"decision": "deny"})).await.expect(200);
+    two.asks("room", "Bash", touch(6)).await;
+    assert_eq!(two.bash("none", "touch 7").await.expect(200)["status"], "denied");
+    // So does a session that ends; a change of the config holds for the next call.
+    one.end().await.expect(200);
+    two.asks("more room", "Bash", touch(8)).await;
+    server.replace_config(&json!({"limits": {"approvals_per_token": 4}}));
+    server.operator().post("/v1/config/reload", &json!({})).await.expect(200);
+    two.asks("raised", "Bash", touch(9)).await;
 }
 
 #[tokio::test]

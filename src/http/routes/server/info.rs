@@ -51,6 +51,8 @@ struct InfoLimits {
     wait_ms: u64,
     /// Approvals that wait in one session.
     pending_approvals_per_session: usize,
+    /// Approvals that wait in all sessions of one token.
+    pending_approvals_per_token: usize,
     /// Active sessions of one token.
     sessions_per_token: usize,
     /// Open calls of one session.
@@ -98,6 +100,7 @@ pub(in crate::http) async fn info(
             batch_calls: BATCH_MAX,
             wait_ms: WAIT_MAX_MS,
             pending_approvals_per_session: PENDING_MAX,
+            pending_approvals_per_token: limits.approvals_per_token,
             sessions_per_token: limits.sessions_per_token,
             open_calls_per_session: limits.open_calls_per_session,
             running_calls: limits.running_calls,
