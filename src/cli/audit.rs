@@ -62,6 +62,7 @@ pub(super) struct AuditArgs {
 enum Kind {
     Verdict,
     Approval,
+    Decision,
     Grant,
     Retention,
 }
@@ -76,6 +77,7 @@ enum Outcome {
     Superseded,
     Granted,
     Revoked,
+    Refused,
     Dropped,
 }
 
@@ -186,12 +188,17 @@ fn row(output: &mut Output, entry: &AuditEntry, first: bool) -> Result<(), CliEr
 /// What it is about, in the words of its kind.
 fn what(record: &AuditRecord) -> String {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let shown = || visible::clipped(record.display.as_deref().unwrap_or_default(), DISPLAY_MAX);
+    let why = || {
+        let why = record.reason.as_ref().map(|reason| visible::clipped(&reason.text, DISPLAY_MAX));
+        why.unwrap_or_default()
+    };
     let scope = record.scope.map(super::approvals::scope_name).unwrap_or_default();
     match record.kind {
-        AuditKind::Verdict => {
-            let shown = visible::clipped(record.display.as_deref().unwrap_or_default(), DISPLAY_MAX);
-            let why = record.reason.as_ref().map(|reason| visible::clipped(&reason.text, DISPLAY_MAX));
-            format!("{shown}  ({})", why.unwrap_or_default())
+        AuditKind::Verdict => format!("{}  ({})", shown(), why()),
+        AuditKind::Decision => {
+            let edited = if record.edited == Some(true) { ", edited" } else { "" };
+            format!("decision on {}{edited}: {}  ({})", text(&record.approval_id), shown(), why())
         }
         AuditKind::Approval => {
             let edited = if record.edited == Some(true) { ", edited" } else { "" };
@@ -252,6 +259,10 @@ mod tests {
                 "approval_id": "apr_1", "scope": "session", "edited": true, "pattern": "Bash(x)"}),
             json!({"seq": 4, "time": "2026-11-30T20:15:01Z", "kind": "retention", "decision": "dropped",
                 "by": "server", "dropped": {"from": 1, "to": 2, "bound": "age"}}),
+            json!({"seq": 5, "time": "2026-11-30T20:15:01Z", "kind": "decision", "decision": "refused", "by": "eve",
+                "approval_id": "apr_1", "edited": true, "display": "rm y", "reason": {"text": "no", "by": "rule"}}),
+            json!({"seq": 6, "time": "2026-11-30T20:15:01Z", "kind": "grant", "decision": "expired", "by": "server",
+                "grant_id": "grt_1", "scope": "always", "pattern": "Bash(x)", "expires_at": "2026-11-30T20:15:00Z"}),
         ];
         // An empty page with a cursor is no end.
         let pages = vec![page(&[entry(1)], Some("1")), page(&[], Some("2")), page(&others, None)];
@@ -263,6 +274,8 @@ mod tests {
             "rm x\\u{202e}  (a rule\\ndenies it)\n",
             "approval apr_1 session, edited: Bash(x)\n",
             "entries 1 to 2 (by age)\n",
+            "decision on apr_1, edited: rm y  (no)\n",
+            "grant grt_1 always: Bash(x), until 2026-11-30T20:15:00Z\n",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
@@ -271,7 +284,7 @@ mod tests {
         assert!(requests[0].starts_with(first), "{requests:?}");
         assert!(requests[2].contains("&cursor=2 "), "{requests:?}");
         let (_, text, _) = shown(&["--json"], pages).await;
-        assert_eq!(text.lines().count(), 3, "{text}");
+        assert_eq!(text.lines().count(), 5, "{text}");
     }
 
     #[tokio::test]

@@ -61,7 +61,7 @@ pub struct AuditRecord {
     /// Whether the session ran what only asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bypass: Option<bool>,
-    /// The approval that was asked for, decided or used.
+    /// The approval that was asked for, decided, used, or that a refused decision was on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<String>,
     /// For how long a person allowed.
@@ -92,6 +92,8 @@ pub enum AuditKind {
     Verdict,
     /// An approval no longer waits.
     Approval,
+    /// A person's decision was judged, and not taken.
+    Decision,
     /// A grant was made or revoked, or its time is over.
     Grant,
     /// The oldest entries were dropped.
@@ -118,6 +120,8 @@ pub enum AuditDecision {
     Granted,
     /// A grant was taken back.
     Revoked,
+    /// A decision was not taken.
+    Refused,
     /// Entries were dropped.
     Dropped,
 }
@@ -134,7 +138,7 @@ pub struct AuditReason {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// What decided: `rule`, `grant`, `mode`, `bypass`, `protection`, `class`, `not_understood`,
-    /// `no_human`, `approval`, `host`, `reviewer`, `expired` or `checker`.
+    /// `no_human`, `approval`, `host`, `reviewer`, `expired`, `superseded` or `checker`.
     pub by: String,
 }
 
@@ -201,6 +205,7 @@ impl AuditKind {
         match self {
             Self::Verdict => "verdict",
             Self::Approval => "approval",
+            Self::Decision => "decision",
             Self::Grant => "grant",
             Self::Retention => "retention",
         }
@@ -219,6 +224,7 @@ impl AuditDecision {
             Self::Superseded => "superseded",
             Self::Granted => "granted",
             Self::Revoked => "revoked",
+            Self::Refused => "refused",
             Self::Dropped => "dropped",
         }
     }

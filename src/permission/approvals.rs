@@ -33,12 +33,14 @@ impl StoreDesk {
         Self { store, clock, ids }
     }
 
-    /// Opens an approval for an ask, in the place of `old` where one stood.
+    /// Opens an approval for an ask, in the place of `old` where one stood; `refused` is what the audit log is told
+    /// of a decision on that one.
     pub async fn open(
         &self,
         scope: &Scope,
         ask: &Ask,
         old: Option<&Approval>,
+        refused: Option<AuditRecord>,
     ) -> Result<Approval, ToolError> {
         let Some(session_id) = &scope.session_id else {
             return Err(ToolError::Internal("an approval needs a session".to_owned()));
@@ -74,7 +76,7 @@ impl StoreDesk {
                 Some(old) => ApprovalStep::Supersede { old: old.approval_id.clone(), new, of_token },
             },
             events,
-            audit: vec![told],
+            audit: refused.into_iter().chain([told]).collect(),
             sync: false,
         };
         match self.store.step(step).await {
@@ -152,7 +154,7 @@ impl ApprovalDesk for StoreDesk {
                         .to_owned(),
                 });
             }
-            return Ok(Standing::Waiting(Box::new(self.open(scope, ask, None).await?)));
+            return Ok(Standing::Waiting(Box::new(self.open(scope, ask, None, None).await?)));
         };
         let fits = match &approval.decision {
             Some(decision) => decision.digest == ask.digest,
@@ -162,9 +164,11 @@ impl ApprovalDesk for StoreDesk {
             ApprovalStatus::Pending if fits => Ok(Standing::Waiting(Box::new(approval))),
             ApprovalStatus::Allowed if fits => Ok(Standing::Allowed { approval_id: approval.approval_id }),
             ApprovalStatus::Pending | ApprovalStatus::Allowed => {
-                Ok(Standing::Waiting(Box::new(self.open(scope, ask, Some(&approval)).await?)))
+                Ok(Standing::Waiting(Box::new(self.open(scope, ask, Some(&approval), None).await?)))
             }
-            ApprovalStatus::Superseded => Ok(Standing::Waiting(Box::new(self.open(scope, ask, None).await?))),
+            ApprovalStatus::Superseded => {
+                Ok(Standing::Waiting(Box::new(self.open(scope, ask, None, None).await?)))
+            }
             ApprovalStatus::Denied => Ok(denied_by_reviewer(&approval)),
             ApprovalStatus::Expired => Ok(Standing::Denied {
                 by: DeniedBy::Expired,

@@ -213,6 +213,21 @@ impl Gate {
         self.judge(call, previewer, circumstances, &Told::default()).await
     }
 
+    /// The same for a person's decision on the call. A refusal by the rules comes with what the audit log is told.
+    pub(crate) async fn review_decision(
+        &self,
+        call: &ResolvedCall,
+        previewer: &dyn Previewer,
+        circumstances: Circumstances<'_>,
+    ) -> Result<Review, (ToolError, Option<AuditRecord>)> {
+        let told = Told::default();
+        let judged = self.judge(call, previewer, circumstances, &told).await;
+        judged.map_err(|error| {
+            let entry = audit::refused(call, circumstances, &told, &error);
+            (error, entry)
+        })
+    }
+
     async fn judge(
         &self,
         call: &ResolvedCall,

@@ -10,6 +10,7 @@ use super::service::Sessions;
 use crate::domain::approval::{
     Approval, ApprovalStatus, Choice, Decision, DecisionRequest, Granted, Scope as GrantScope,
 };
+use crate::domain::audit::{AuditDecision, AuditKind, AuditRecord};
 use crate::domain::call::{Call, ToolCall};
 use crate::domain::clock::Timestamp;
 use crate::domain::digest::Digest;
@@ -72,7 +73,7 @@ impl Sessions {
         let digest = match (request.decision, &live_call) {
             (Choice::Deny, _) => approval.digest.clone(),
             (Choice::Allow, Some(live_call)) => {
-                match self.digest_now(&live, live_call, &approval, &request).await {
+                match self.digest_now(principal, &live, live_call, &approval, &request).await {
                     Ok(digest) => digest,
                     Err(refused) => return self.overtaken(approval_id, &request, refused).await,
                 }
@@ -132,6 +133,7 @@ impl Sessions {
     /// reviewer was shown.
     async fn digest_now(
         &self,
+        principal: &Principal,
         live: &Arc<LiveSession>,
         live_call: &LiveCall,
         approval: &Approval,
@@ -162,14 +164,22 @@ impl Sessions {
         .within(&scope);
         let previewer = live.executor.previewer(&resolved.tool_name);
         let gate = live.executor.gate_for(&resolved.tool_name);
-        let review = gate.review(&resolved, &*previewer, ctx.circumstances()).await.map_err(refused)?;
+        let told = |entry| refused_decision(entry, principal, approval, request);
+        let review = match gate.review_decision(&resolved, &*previewer, ctx.circumstances()).await {
+            Ok(review) => review,
+            Err((error, entry)) => {
+                self.note_late(live, entry.map(told).into_iter().collect()).await;
+                return Err(refused(error));
+            }
+        };
         match review.verdict() {
             Reviewed::Allowed => Ok(approval.digest.clone()),
             Reviewed::Ask(ask) if request.arguments.is_some() || ask.digest == approval.digest => {
                 Ok(ask.digest.clone())
             }
             Reviewed::Ask(ask) => {
-                let new = self.0.parts.desk.open(&scope, ask, Some(approval)).await;
+                let entry = superseded_decision(told((*ask.audit).clone()));
+                let new = self.0.parts.desk.open(&scope, ask, Some(approval), Some(entry)).await;
                 let new = new.map_err(|error| match error {
                     ToolError::Internal(_) => SessionError::Busy,
                     moved => SessionError::conflict("superseded", moved.to_string()),
@@ -231,6 +241,33 @@ impl Sessions {
             expires_at: end.unwrap_or(now),
         }
     }
+}
+
+/// What the audit log is told of a decision that was judged, and not taken: of whom it is, and what was judged.
+fn refused_decision(
+    judged: AuditRecord,
+    principal: &Principal,
+    approval: &Approval,
+    request: &DecisionRequest,
+) -> AuditRecord {
+    AuditRecord {
+        kind: AuditKind::Decision,
+        decision: AuditDecision::Refused,
+        by: principal.name.clone(),
+        approval_id: Some(approval.approval_id.clone()),
+        scope: Some(request.scope),
+        edited: Some(request.arguments.is_some()),
+        ..judged
+    }
+}
+
+/// The same where what would run is no longer what was shown.
+fn superseded_decision(mut entry: AuditRecord) -> AuditRecord {
+    if let Some(reason) = &mut entry.reason {
+        "superseded".clone_into(&mut reason.by);
+        reason.text = format!("what would run is no longer what was shown; {}", reason.text);
+    }
+    entry
 }
 
 /// A decision on what is decided already: the same one is answered, another one is refused.

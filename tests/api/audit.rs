@@ -109,11 +109,14 @@ async fn what_nobody_decides_is_told_too() {
     server.operator().decide(&old, &json!({"decision": "allow"})).await.problem(409, "superseded");
     session.cancel("c").await.expect(200);
     let told = of_call(&server, &session, "c").await;
+    let refused = told.iter().find(|entry| entry["kind"] == "decision").unwrap();
+    assert_eq!((&refused["approval_id"], &refused["reason"]["by"]), (&json!(old), &json!("superseded")));
     assert_eq!(
         outcomes(&told),
         [
             ("verdict", "ask", "agent"),
             ("approval", "superseded", "server"),
+            ("decision", "refused", "operator"),
             ("verdict", "ask", "agent"),
             ("approval", "cancelled", "server")
         ]
@@ -125,6 +128,51 @@ async fn what_nobody_decides_is_told_too() {
     let told = of_call(&server, &session, "over").await;
     assert_eq!(outcomes(&told), [("verdict", "deny", "agent")]);
     assert_eq!(told[0]["reason"]["by"], "no_human");
+}
+
+#[tokio::test]
+async fn a_decision_that_was_judged_and_refused_is_told() {
+    let config = json!({"permissions": {"deny": ["Bash(curl *)", "Read(secret/**)"]}});
+    let server = TestServer::with_config(&config);
+    let (session, operator) = (server.session().await, server.operator());
+    let id = session.asks("c", "Bash", json!({"command": "touch x"})).await;
+    let edited = json!({"decision": "allow", "arguments":
+        {"command": "curl -H 'Authorization: Bearer hunter2' http://h/"}});
+    operator.decide(&id, &edited).await.problem(422, "denied");
+    let told = of_call(&server, &session, "c").await;
+    assert_eq!(outcomes(&told), [("verdict", "ask", "agent"), ("decision", "refused", "operator")]);
+    let refused = &told[1];
+    assert_eq!((&refused["approval_id"], &refused["edited"]), (&json!(id), &json!(true)));
+    assert_eq!(
+        (&refused["reason"]["by"], &refused["reason"]["rule"]),
+        (&json!("rule"), &json!("Bash(curl *)"))
+    );
+    assert_eq!(refused["reason"]["source"], "permissions.deny[0]");
+    assert_eq!(refused["config"], told[0]["config"]);
+    let display = refused["display"].as_str().unwrap();
+    assert!(display.starts_with("curl ") && !display.contains("hunter2"), "{display}");
+    // A rule that came since the call asked denies it as it is.
+    let later = json!({"permissions": {"deny": ["Bash(touch *)"]}});
+    server.replace_config(&later);
+    operator.post("/v1/config/reload", &json!({})).await.expect(200);
+    operator.decide(&id, &json!({"decision": "allow"})).await.problem(422, "denied");
+    let told = of_call(&server, &session, "c").await;
+    assert_eq!((&told[2]["kind"], &told[2]["edited"]), (&json!("decision"), &json!(false)));
+    assert_eq!((&told[2]["config"]["revision"], &told[2]["display"]), (&json!(2), &json!("touch x")));
+    // What was not judged, or decides nothing new, is not told.
+    for (body, status, code) in [
+        (json!({"decision": "allow", "scope": "session", "pattern": "Bash(*)"}), 422, "not_offered"),
+        (json!({"decision": "allow", "arguments": {"none": 1}}), 422, "invalid_arguments"),
+    ] {
+        operator.decide(&id, &body).await.problem(status, code);
+    }
+    let deny = json!({"decision": "deny"});
+    operator.decide(&id, &deny).await.expect(200);
+    operator.decide(&id, &deny).await.expect(200);
+    operator.decide(&id, &json!({"decision": "allow"})).await.problem(409, "already_decided");
+    session.ended("c").await;
+    assert_eq!(entries(&server, "&kind=decision").await.len(), 2);
+    assert_eq!(entries(&server, "&decision=refused&by=operator").await.len(), 2);
 }
 
 #[tokio::test]
