@@ -117,8 +117,19 @@ pub trait ApprovalProxy: Send + Sync {
     /// Waits for the host's decision. Again, with the same ask: the same decision.
     async fn request(&self, ask: &Ask, scope: &Scope) -> Result<ProxyDecision, ProxyError>;
 
-    /// Takes an ask back that nobody waits for any more, as far as the host can be reached.
-    async fn withdraw(&self, _ask: &Ask, _scope: &Scope) {}
+    /// Takes an ask back that nobody waits for any more, by the id of the approval that stood for it. Tried once.
+    async fn withdraw(&self, _approval_id: &str) -> Result<Withdrawn, ProxyError> {
+        Ok(Withdrawn::Gone)
+    }
+}
+
+/// What became of an ask that was taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Withdrawn {
+    /// It does not wait at the host.
+    Gone,
+    /// The host does not know it: it was never there, or is still on its way.
+    Unknown,
 }
 
 /// A host's decision.

@@ -39,7 +39,9 @@ pub use checker::{
     ReadOnlyInside,
 };
 pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
-pub use desk::{ApprovalDesk, ApprovalProxy, Ask, Opened, ProxyDecision, ProxyError, Standing, Start};
+pub use desk::{
+    ApprovalDesk, ApprovalProxy, Ask, Opened, ProxyDecision, ProxyError, Standing, Start, Withdrawn,
+};
 pub use explain::{Paper, PaperCall};
 pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
 pub(crate) use path_pattern::escape as escape_path;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::desk::{ApprovalProxy, Ask, ProxyDecision, ProxyError};
+use super::desk::{ApprovalProxy, Ask, ProxyDecision, ProxyError, Withdrawn};
 use super::scope::Scope;
 use crate::config::ForwardConfig;
 use crate::domain::approval::{ApprovalStatus, Choice};
@@ -26,8 +26,6 @@ const POLL_APART: Duration = Duration::from_millis(500);
 /// How long it is waited after a failure, at first and at most.
 const RETRY_FIRST: Duration = Duration::from_millis(200);
 const RETRY_MOST: Duration = Duration::from_secs(5);
-/// How often it is tried to take an ask back.
-const WITHDRAWALS: usize = 5;
 /// The most characters of a reviewer's name, and the most bytes of a message: what a host takes itself.
 const NAME_MAX: usize = 64;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
@@ -110,7 +108,7 @@ impl ApprovalProxy for HostProxy {
                     }
                     known = true;
                 }
-                Err(Failure::Final(why)) => {
+                Err(Failure::Final(why) | Failure::Unknown(why)) => {
                     tracing::warn!(%why, "the approval host gave no decision: the call is denied");
                     return Err(ProxyError(why));
                 }
@@ -125,19 +123,12 @@ impl ApprovalProxy for HostProxy {
         }
     }
 
-    async fn withdraw(&self, ask: &Ask, scope: &Scope) {
-        let Some(session_id) = &scope.session_id else { return };
-        let id = ask_id(ask, session_id, scope);
-        let mut pause = RETRY_FIRST;
-        for _ in 0..WITHDRAWALS {
-            // One that is not known there may still be on its way there.
-            if self.host.withdraw(&id).await.is_ok() {
-                return;
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(RETRY_MOST);
+    async fn withdraw(&self, approval_id: &str) -> Result<Withdrawn, ProxyError> {
+        match self.host.withdraw(approval_id).await {
+            Ok(_) => Ok(Withdrawn::Gone),
+            Err(Failure::Unknown(_)) => Ok(Withdrawn::Unknown),
+            Err(Failure::Passing(why) | Failure::Final(why)) => Err(ProxyError(why)),
         }
-        tracing::info!("an ask could not be taken back from the approval host; it expires there");
     }
 }
 

@@ -102,7 +102,9 @@ impl Sessions {
             Decision { request: request.clone(), by: principal.name.clone(), at, digest, grant: granted };
         match self.store().decide(approval_id, decision, grant, event).await {
             Ok(decided) => {
-                self.0.dated.notify_one();
+                if decided.decision.as_ref().is_some_and(|decision| decision.grant.is_some()) {
+                    self.0.dated.notify_one();
+                }
                 if let Some(live_call) = live_call {
                     live_call.decided();
                     live_call.wake.notify_one();

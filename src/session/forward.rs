@@ -67,22 +67,21 @@ impl Sessions {
                 }
             }
         };
-        if !matches!(heard, Heard::Host(Ok(_))) {
-            let sessions = self.clone();
-            self.0.tasks.spawn(async move {
-                tokio::select! {
-                    () = sessions.0.stopping.cancelled() => {}
-                    () = host.withdraw(&ask, &scope) => {}
-                }
-            });
-        }
-        match heard {
-            Heard::Host(Ok(decision)) => self.take_from_host(run, approval, decision).await,
+        let goes_on = match heard {
+            Heard::Host(Ok(decision)) => {
+                let goes_on = self.take_from_host(run, approval, decision).await;
+                // Where this fails the host is told once more than needed.
+                let _ = self.store().settle_ask(&approval.approval_id).await;
+                return goes_on;
+            }
             Heard::Host(Err(error)) => self.refuse(run, error.to_string()).await,
             Heard::Overtaken => self.reload(run).await,
             Heard::Expired => self.expire(run, approval).await,
             Heard::Cancelled => false,
-        }
+        };
+        // It waits there in vain.
+        self.0.overtaken.notify_one();
+        goes_on
     }
 
     /// Whether an approval still waits; also where that cannot be read now.

@@ -22,6 +22,7 @@ mod runtime;
 mod service;
 mod sweep;
 mod todos;
+mod withdraw;
 mod worker_asks;
 
 pub use batch::{BATCH_MAX, Batch, KnownPauses};

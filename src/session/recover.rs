@@ -24,6 +24,9 @@ impl Sessions {
         }
         self.0.tasks.spawn(self.clone().expire_worker_asks());
         self.0.tasks.spawn(self.clone().sweep());
+        if let Some(host) = &self.0.parts.host {
+            self.0.tasks.spawn(self.clone().withdraw_stale(Arc::clone(host)));
+        }
         Ok(())
     }
 

@@ -71,6 +71,8 @@ pub(super) struct Inner {
     pub(super) asks: AskBoard,
     /// Told when something was recorded that time will end.
     pub(super) dated: Notify,
+    /// Told when an ask waits at the host in vain.
+    pub(super) overtaken: Notify,
     pub(super) tasks: TaskTracker,
     /// Cancelled when nothing new is to be accepted.
     pub(super) draining: CancellationToken,
@@ -89,6 +91,7 @@ impl Sessions {
             locks: FileLocks::new(),
             asks: AskBoard::default(),
             dated: Notify::new(),
+            overtaken: Notify::new(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),

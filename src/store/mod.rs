@@ -4,6 +4,7 @@
 //! durable before the step that wrote it returns. A store that spans several nodes can keep the
 //! same promises: nothing here hands out a transaction.
 
+mod forwarded_asks;
 pub mod sqlite;
 mod worker_asks;
 
@@ -23,7 +24,8 @@ use crate::domain::outcome::Question;
 use crate::domain::result::ToolResult;
 use crate::domain::session::{RuntimeFlags, Session, SessionStatus, SessionTool};
 use crate::telemetry::metrics::StoreLoad;
-pub use worker_asks::{Asked, NewWorkerAsk, WorkerAsks};
+pub use forwarded_asks::{FORWARDED_SLACK_MS, ForwardedAsks};
+pub use worker_asks::{Asked, ENDED_KEPT, NewWorkerAsk, WorkerAsks};
 
 /// Why a step did not happen. Nothing of a failed step is kept.
 #[derive(Debug, thiserror::Error)]
@@ -420,7 +422,7 @@ pub trait AuditStore: Send + Sync {
 
 /// All of it.
 pub trait Store:
-    EventLog + CallStore + ApprovalStore + WorkerAsks + SessionStore + GrantStore + AuditStore
+    EventLog + CallStore + ApprovalStore + WorkerAsks + ForwardedAsks + SessionStore + GrantStore + AuditStore
 {
     /// Whether the store takes writes: for readiness.
     fn is_healthy(&self) -> bool;

@@ -8,6 +8,9 @@ use crate::domain::approval::Approval;
 use crate::domain::clock::Timestamp;
 use crate::domain::digest::Digest;
 
+/// How many asks of one token are kept that no longer wait; a new one makes the oldest of more go.
+pub const ENDED_KEPT: usize = 1_000;
+
 /// An ask to take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewWorkerAsk {
@@ -45,4 +48,8 @@ pub trait WorkerAsks: Send + Sync {
     /// Expires those whose time is over by `now`, with their events, a bounded number at once; how many, and when
     /// the next one is due.
     async fn expire_worker_asks(&self, now: Timestamp) -> Result<(usize, Option<Timestamp>), StoreError>;
+    /// Forgets asks that no longer wait and whose own time was over before `before`, with their approvals, a bounded
+    /// number at once; whether there may be more. (Of one token's asks that are over, only the latest
+    /// [`ENDED_KEPT`] are kept in any case.)
+    async fn prune_worker_asks(&self, before: Timestamp) -> Result<bool, StoreError>;
 }

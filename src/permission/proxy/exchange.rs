@@ -33,6 +33,8 @@ pub(super) enum Failure {
     Passing(String),
     /// It will not be.
     Final(String),
+    /// The host has no such ask.
+    Unknown(String),
 }
 
 /// One host.
@@ -110,7 +112,11 @@ impl Host {
             return serde_json::from_slice(&body)
                 .map_err(|_| Failure::Final("its answer is not one of a Toolgate host".to_owned()));
         }
-        let said = format!("it answered {}{}", status.as_u16(), code(&body));
+        let code = code(&body);
+        let said = format!("it answered {}{code}", status.as_u16());
+        if status == StatusCode::NOT_FOUND && code == " (not_found)" {
+            return Err(Failure::Unknown(said));
+        }
         let passing = status.is_server_error()
             || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
         Err(if passing { Failure::Passing(said) } else { Failure::Final(said) })

@@ -11,6 +11,7 @@ use super::codec::{
 };
 use super::events::{PreparedEvent, log_of_no_session};
 use super::folding::Folding;
+use super::forwarded_asks;
 use super::grants::PreparedGrant;
 use super::tx::Tx;
 use super::worker_asks;
@@ -35,6 +36,8 @@ pub(super) struct NewRow {
     approval_id: String,
     body: String,
     of_token: usize,
+    /// Until when it may wait at the host.
+    at_host: Option<i64>,
 }
 
 impl PreparedApprovals {
@@ -47,7 +50,8 @@ impl PreparedApprovals {
                     "a new approval is its call's own, pending and undecided".to_owned(),
                 ));
             }
-            Ok(NewRow { body: to_json(&approval)?, approval_id: approval.approval_id, of_token })
+            let (body, at_host) = (to_json(&approval)?, forwarded_asks::ends_at(&approval));
+            Ok(NewRow { body, approval_id: approval.approval_id, of_token, at_host })
         };
         Ok(match step {
             ApprovalStep::None => Self::None,
@@ -154,8 +158,8 @@ fn open(tx: &Tx<'_>, session: i64, call: i64, new: &NewRow) -> Result<(), StoreE
         "INSERT INTO approvals (approval_id, session, call, status, spent, body)
             VALUES (?1, ?2, ?3, 'pending', 0, ?4)",
         (&new.approval_id, session, call, &new.body),
-    )
-    .map(drop)
+    )?;
+    new.at_host.map_or(Ok(()), |until| forwarded_asks::open(tx, &new.approval_id, until))
 }
 
 /// An approval with its place.

@@ -12,6 +12,7 @@ mod codec;
 mod events;
 mod feed;
 mod folding;
+mod forwarded_asks;
 mod grants;
 mod heads;
 mod pool;

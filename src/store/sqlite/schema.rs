@@ -202,7 +202,7 @@ mod tests {
     use super::super::fixture::{Fixture, open_in};
     use super::super::{SqliteOptions, SqliteStore};
     use super::*;
-    use crate::domain::clock::SystemClock;
+    use crate::domain::clock::{SystemClock, Timestamp};
     use crate::store::{GrantStore as _, PageRequest};
 
     fn refusal(dir: &Path) -> String {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn grants_of_a_version_that_knew_no_end_get_one() {
+    async fn what_an_older_version_left_has_an_end() {
         let dir = tempfile::tempdir().unwrap();
         let old = Connection::open(dir.path().join(FILE)).unwrap();
         for step in &MIGRATIONS[..3] {
@@ -255,6 +255,12 @@ mod tests {
                  VALUES ('{id}', 'active', 'agent', '/w/s', '/w', '{{}}', '[]', '{{}}', '', '', '', {ended})"
             ))
             .unwrap();
+        }
+        for (id, forwarded) in [("apr_1", "true"), ("apr_2", "false")] {
+            let body = format!(r#"{{"expires_at":"2100-01-01T00:00:00Z","forwarded":{forwarded}}}"#);
+            let sql = "INSERT INTO approvals (approval_id, session, call, status, spent, body)
+                VALUES (?1, 1, length(?2), 'pending', 0, ?2)";
+            old.execute(sql, (id, body)).unwrap();
         }
         for (id, scope) in [
             ("g1", r#""always""#),
@@ -278,6 +284,12 @@ mod tests {
         assert_eq!(ends(&week).await, dated);
         // Once: what they got then is theirs.
         assert_eq!(ends(&SqliteOptions::default()).await, dated);
+        let reader = open_reader(dir.path()).unwrap();
+        let forwarded = reader.query_row("SELECT approval, expires_at FROM forwarded_asks", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        });
+        let end: Timestamp = "2100-01-01T00:03:00Z".parse().unwrap();
+        assert_eq!(forwarded.unwrap(), (1, end.as_millisecond()), "it is taken back once it waits no more");
     }
 
     #[test]

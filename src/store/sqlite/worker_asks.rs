@@ -11,10 +11,12 @@ use super::tx::Tx;
 use crate::domain::approval::{Approval, ApprovalStatus, Scope};
 use crate::domain::clock::Timestamp;
 use crate::domain::event::{AgentEvent, CallRef, Resolution};
-use crate::store::{Asked, NewWorkerAsk, StoreError, WorkerAsks};
+use crate::store::{Asked, ENDED_KEPT, NewWorkerAsk, StoreError, WorkerAsks};
 
 /// The most asks that one step expires.
 const EXPIRED_AT_ONCE: usize = 64;
+/// The most asks that one step forgets.
+const PRUNED_AT_ONCE: i64 = 64;
 
 /// An ask as it is written.
 struct Prepared {
@@ -81,6 +83,10 @@ impl WorkerAsks for SqliteStore {
     async fn expire_worker_asks(&self, now: Timestamp) -> Result<(usize, Option<Timestamp>), StoreError> {
         self.writer.run(false, move |tx| expire(tx, now)).await
     }
+
+    async fn prune_worker_asks(&self, before: Timestamp) -> Result<bool, StoreError> {
+        self.writer.run(false, move |tx| prune(tx, before)).await
+    }
 }
 
 /// The approval of an ask, with the fingerprint that it was taken with.
@@ -107,6 +113,7 @@ fn ask(tx: &mut Tx<'_>, new: Prepared) -> Result<Asked, StoreError> {
     if usize::try_from(waiting.unwrap_or(0)).unwrap_or(usize::MAX) >= new.pending_max {
         return Err(StoreError::TooManyPending);
     }
+    make_room(tx, &new.token)?;
     let id = tx.read("SELECT coalesce(max(id), 0) + 1 FROM approvals", [], |row| row.get::<_, i64>(0))?;
     let id = id.unwrap_or(1);
     tx.write(
@@ -121,6 +128,39 @@ fn ask(tx: &mut Tx<'_>, new: Prepared) -> Result<Asked, StoreError> {
     )?;
     log_of_no_session(tx, new.event)?;
     Ok(Asked::New(new.approval))
+}
+
+/// Of a token's asks that are over the oldest go, where there are more than are kept.
+fn make_room(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
+    let kept = i64::try_from(ENDED_KEPT).unwrap_or(i64::MAX);
+    let last = tx.read(
+        "SELECT approval FROM worker_asks WHERE token = ?1 AND open = 0 ORDER BY approval DESC LIMIT 1 OFFSET ?2",
+        (token, kept - 1),
+        |row| row.get::<_, i64>(0),
+    )?;
+    let Some(last) = last else { return Ok(()) };
+    tx.write(
+        "DELETE FROM approvals WHERE id IN
+            (SELECT approval FROM worker_asks WHERE token = ?1 AND open = 0 AND approval < ?2)",
+        (token, last),
+    )?;
+    tx.write("DELETE FROM worker_asks WHERE token = ?1 AND open = 0 AND approval < ?2", (token, last))
+        .map(drop)
+}
+
+fn prune(tx: &Tx<'_>, before: Timestamp) -> Result<bool, StoreError> {
+    for _ in 0..PRUNED_AT_ONCE {
+        let gone = tx.read(
+            "DELETE FROM worker_asks WHERE approval =
+                (SELECT approval FROM worker_asks WHERE open = 0 AND expires_at < ?1 ORDER BY expires_at LIMIT 1)
+                RETURNING approval",
+            [before.as_millisecond()],
+            |row| row.get::<_, i64>(0),
+        )?;
+        let Some(gone) = gone else { return Ok(false) };
+        tx.write("DELETE FROM approvals WHERE id = ?1", [gone])?;
+    }
+    Ok(true)
 }
 
 /// It no longer waits.
@@ -234,6 +274,50 @@ mod tests {
         let page = f.approvals(filter, PageRequest { cursor: None, limit: 9 }).await.unwrap();
         let ids: Vec<&str> = page.items.iter().map(|item| item.approval_id.as_str()).collect();
         assert_eq!(ids, ["apr_t_b", "apr_u_a", "apr_t_c"]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_over_is_forgotten_after_its_time_and_not_before() {
+        let f = Fixture::new().await;
+        for (id, token) in [("waits", "t"), ("denied", "t"), ("denied", "u")] {
+            f.ask_for_worker(ask(id, token)).await.unwrap();
+        }
+        for token in ["t", "u"] {
+            let event = resolved("denied", &format!("apr_{token}_denied"), Resolution::Deny);
+            f.decide(&format!("apr_{token}_denied"), decision(Choice::Deny, None), None, event)
+                .await
+                .unwrap();
+        }
+        assert!(!f.prune_worker_asks(moment()).await.unwrap());
+        assert!(f.worker_ask("t", "denied").await.unwrap().is_some(), "its time is not over yet");
+        let later = Timestamp::from_millisecond(moment().as_millisecond() + 1).unwrap();
+        assert!(!f.prune_worker_asks(later).await.unwrap());
+        for token in ["t", "u"] {
+            assert_eq!(f.worker_ask(token, "denied").await.unwrap(), None);
+        }
+        assert_eq!(f.worker_ask("t", "waits").await.unwrap().unwrap().status, ApprovalStatus::Pending);
+        let page =
+            f.approvals(ApprovalFilter::default(), PageRequest { cursor: None, limit: 9 }).await.unwrap();
+        assert_eq!(page.items.len(), 1, "nor is it in the list");
+        assert!(matches!(f.ask_for_worker(ask("denied", "t")).await.unwrap(), Asked::New(_)), "asked anew");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn of_what_is_over_only_the_latest_are_kept() {
+        let f = Fixture::new().await;
+        let waits = ask("waits", "t");
+        f.ask_for_worker(waits).await.unwrap();
+        f.ask_for_worker(ask("old", "u")).await.unwrap();
+        f.withdraw_worker_ask("u", "old").await.unwrap();
+        for n in 0..=ENDED_KEPT {
+            f.ask_for_worker(ask(&n.to_string(), "t")).await.unwrap();
+            f.withdraw_worker_ask("t", &n.to_string()).await.unwrap();
+        }
+        f.ask_for_worker(ask("last", "t")).await.unwrap();
+        assert_eq!(f.worker_ask("t", "0").await.unwrap(), None);
+        for (token, id) in [("t", "1"), ("t", "waits"), ("u", "old")] {
+            assert!(f.worker_ask(token, id).await.unwrap().is_some(), "{id}");
+        }
     }
 
     #[tokio::test(flavor = "multi_thread")]

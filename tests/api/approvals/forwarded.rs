@@ -185,6 +185,29 @@ async fn a_cancelled_call_takes_its_ask_back() {
 }
 
 #[tokio::test]
+async fn an_ask_is_taken_back_also_where_host_and_worker_were_down_meanwhile() {
+    let mut pair = Pair::new().await;
+    pair.session.asks("c", "Bash", touch("x")).await;
+    let id = pair.waits().await;
+    pair.session.asks("d", "Bash", touch("y")).await;
+    let other = pair.waits().await;
+    pair.host.kill();
+    assert_eq!(pair.session.cancel("c").await.expect(200)["status"], "cancelled");
+    pair.worker.kill();
+    pair.host.start_again();
+    pair.relay.turn_to(pair.host.address);
+    pair.told = told(&pair.host).await;
+    assert_eq!((pair.waits().await, pair.waits().await), (id.clone(), other.clone()));
+    pair.worker.start_again();
+    let event = pair.tells().await;
+    assert_eq!((&event["approval_id"], &event["decision"]), (&json!(id), &json!("cancelled")));
+    assert_eq!(pair.at_host(&other).await["status"], "pending", "what waits is left");
+    pair.host.operator().allow(&other).await;
+    let session = pair.session.with(pair.worker.agent());
+    assert_eq!(session.ended("d").await["status"], "completed");
+}
+
+#[tokio::test]
 async fn an_ask_outlives_a_host_that_is_killed() {
     let mut pair = Pair::new().await;
     pair.session.asks("c", "Bash", touch("x")).await;

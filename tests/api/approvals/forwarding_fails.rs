@@ -203,6 +203,44 @@ async fn only_a_trusted_certificate_is_spoken_to() {
 }
 
 #[tokio::test]
+async fn an_ask_is_taken_back_however_often_that_fails() {
+    const FAILURES: usize = 6;
+    let (gone, mut heard) = tokio::sync::mpsc::channel(64);
+    let state = std::sync::Mutex::new((Value::Null, 0));
+    let host = says(move |asked| {
+        let mut state = state.lock().unwrap();
+        if let Some((_, body)) = asked.split_once("\r\n\r\n").filter(|(_, body)| !body.is_empty()) {
+            state.0 = serde_json::from_str::<Value>(body).unwrap()["digest"].clone();
+        }
+        let standing = |status: &str| {
+            let standing = json!({"approval_id": "apr_1", "status": status, "digest": state.0,
+                "expires_at": "2222-01-01T00:00:00Z"});
+            http("200 OK", "Content-Type: application/json\r\n", &standing.to_string())
+        };
+        if !asked.starts_with("DELETE") {
+            return standing("pending");
+        }
+        let answer = if state.1 < FAILURES { http("503 Busy", "", "") } else { standing("cancelled") };
+        state.1 += 1;
+        let _ = gone.try_send(state.1);
+        answer
+    })
+    .await;
+    let worker = worker_of(host, TOKEN);
+    let session = worker.session().await;
+    session.asks("c", "Bash", json!({"command": "touch x"})).await;
+    assert_eq!(session.cancel("c").await.expect(200)["status"], "cancelled");
+    for attempt in 1..=FAILURES + 1 {
+        assert_eq!(within("an attempt", heard.recv()).await, Some(attempt));
+    }
+    // One that was taken back is left alone: the next that is heard of is another one's.
+    session.asks("d", "Bash", json!({"command": "touch y"})).await;
+    session.cancel("d").await.expect(200);
+    assert_eq!(within("an attempt", heard.recv()).await, Some(FAILURES + 2));
+    assert!(heard.is_empty());
+}
+
+#[tokio::test]
 async fn a_token_that_is_gone() {
     let host = host_with(&json!({}));
     let worker = worker_of(host.address, TOKEN);
