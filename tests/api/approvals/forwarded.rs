@@ -29,7 +29,8 @@ pub(crate) fn host_with(config: &Value) -> TestServer {
 /// Another worker's token.
 pub(super) const OTHER_TOKEN: &str = "another-worker-of-the-tests-0123456789abcdef-01";
 
-fn sha256(text: &str) -> String {
+/// A token as a config names it.
+pub(super) fn sha256(text: &str) -> String {
     use sha2::{Digest as _, Sha256};
     use std::fmt::Write as _;
     Sha256::digest(text).iter().fold(String::new(), |mut text, byte| {

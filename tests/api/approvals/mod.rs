@@ -9,4 +9,5 @@ mod forwarding_fails;
 mod grants;
 mod list;
 mod modes;
+mod reviewers;
 mod worker;
