@@ -46,8 +46,8 @@ pub(in crate::http) struct AuditQuery {
 
 /// Read the audit log
 ///
-/// What the gate said of each call, how approvals ended, and which grants were made and revoked, oldest
-/// first. One page looks through a bounded part of the log: while there is a `next_cursor` there is more to
+/// What the gate said of each call, how approvals ended, which decisions were refused, and which grants were
+/// made, revoked or ended, oldest first. One page looks through a bounded part of the log: while there is a `next_cursor` there is more to
 /// look at, also where the page is short or empty.
 #[utoipa::path(
     get,

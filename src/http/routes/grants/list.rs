@@ -1,4 +1,4 @@
-//! `GET /v1/grants`: what people allowed for a session or always, oldest first.
+//! `GET /v1/grants`: what people allowed for a session or always and still holds, oldest first.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use crate::session::Sessions;
 
 /// List grants
 ///
-/// What people allowed for a session or always, oldest first.
+/// What people allowed for a session or always and still holds, oldest first.
 #[utoipa::path(
     get,
     path = "/v1/grants",
