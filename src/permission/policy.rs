@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::breaker;
+use super::commands::git;
 use super::commands::read_only::KnownUse;
 use super::path_pattern::{PathPatternError, Reach};
 use super::protected;
 use super::rule::Rule;
 pub use super::rule_list::SourcedRule;
 use super::rule_list::{RuleList, grant_covers, grant_covers_leaf};
+use super::shell::scan::Segment;
 use super::shell::{CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Class, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision, Reason, Verdict};
@@ -211,6 +213,11 @@ impl Policy {
                 By::Protection,
                 format!("it would remove {target} with all that is in it"),
             ));
+        }
+        if command.segments().iter().any(sets_up_repository) {
+            let text = "it may make a repository or change its settings, which git and other programs obey"
+                .to_owned();
+            return Some(Reason::new(By::Protection, text));
         }
         let spoken_of = |name: &str| self.deny.speaks_of(name) || self.always_ask.speaks_of(name);
         if let Some(program) = command.programs_with_more_words().find(|name| spoken_of(name)) {
@@ -439,6 +446,10 @@ fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'stat
             .filter(|w| w.may_edit)
             .find_map(|w| protected::protected_name(&w.path, place))
     })
+}
+
+fn sets_up_repository(segment: &Segment) -> bool {
+    segment.starts().any(|at| segment.text().get(at..).is_some_and(git::sets_up))
 }
 
 fn by_grant(grant: &Rule) -> Reason {

@@ -364,6 +364,23 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
     }
 }
 
+/// Whether the command, its words joined by blanks, makes a repository or changes the settings of one when it is run.
+/// Sources: git-init(1), git-clone(1), git-worktree(1), git-submodule(1), git-config(1).
+pub(crate) fn sets_up(command: &str) -> bool {
+    let mut words = command.split(' ').filter(|word| !word.starts_with('-'));
+    words.next() == Some("git")
+        && match words.next() {
+            Some("init" | "init-db" | "clone") => true,
+            Some("worktree") => words.next() == Some("add"),
+            Some("submodule") => matches!(words.next(), Some("add" | "update" | "set-url" | "sync")),
+            Some("config") => {
+                let all: Vec<String> = command.split(' ').map(str::to_owned).collect();
+                known(&all).is_none()
+            }
+            _ => false,
+        }
+}
+
 /// Whether git takes a directory with this `HEAD` for a repository: a branch, or the name of an object.
 pub(crate) fn head_is_valid(text: &str) -> bool {
     const SHORTEST_NAME: usize = 40;

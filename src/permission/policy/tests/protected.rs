@@ -1,0 +1,162 @@
+//! What no rule can free: Toolgate's own paths, names that other programs obey, new repositories, `rm -r`.
+
+use super::*;
+
+#[test]
+fn built_in_protections_hold_everywhere() {
+    let none = Given { allow: &["Edit(**)", "Bash"], ..Given::default() };
+    none.is("Edit(.git/hooks/pre-commit)", "forced")
+        .bypass_is("Write(sub/.git/config)", "forced")
+        .bypass_is("Edit(AGENTS.md)", "forced")
+        .bypass_is("Edit(.cargo/config.toml)", "forced")
+        .bypass_is("Bash(cd .git && echo x > hooks/pre-commit)", "forced")
+        .bypass_is("Bash(echo x >> AGENTS.md)", "forced")
+        .bypass_is("Bash(mv a .git)", "forced")
+        .bypass_is("Bash(rm -rf /)", "forced")
+        .bypass_is("Bash(cd x && rm -fr ~/)", "forced")
+        .bypass_is("Bash(cat AGENTS.md | head)", "allow")
+        .bypass_is("Bash(cat .git/HEAD)", "allow")
+        .is("Read(.git/config)", "allow")
+        .is("Edit(src/a)", "allow");
+    for call in [
+        "Read(/var/toolgate/tokens/agent)",
+        "Edit(/etc/toolgate.json)",
+        "Bash(cat /var/toolgate/tokens/operator)",
+        "Bash(cp ../var/toolgate/db x)",
+        "ListDir(/var/toolgate)",
+        "Bash(docker run -v /var/toolgate:/x y)",
+    ] {
+        none.is(call, "deny").bypass_is(call, "deny");
+    }
+    Given::default().is("Bash(cd .git && echo x > hooks/pre-commit)", "forced");
+    let link = with_paths("Edit", Class::EditInside, vec![file("docs", "/ws/.git/config", Access::Edit)]);
+    assert_eq!(shown(none.judge(&link, PermissionMode::Default, true).decision), "forced");
+}
+
+/// Each protected name, or what lies beneath it.
+const WRITTEN: &[&str] = &[
+    ".git/config",
+    ".git/hooks/pre-commit",
+    ".git",
+    "sub/.git/HEAD",
+    ".husky/pre-push",
+    ".pre-commit-config.yaml",
+    ".gitmodules",
+    ".gitattributes",
+    "sub/.gitattributes",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    "/home/u/.bashrc",
+    "/home/u/.config/fish/config.fish",
+    ".envrc",
+    ".npmrc",
+    ".cargo/config.toml",
+    "sub/.cargo/config.toml",
+    ".mcp.json",
+    ".vscode/tasks.json",
+    ".devcontainer/devcontainer.json",
+    ".claude/settings.json",
+    "AGENTS.md",
+    "sub/AGENTS.md",
+    "CLAUDE.md",
+    "claude.md",
+    ".github/workflows/ci.yml",
+    ".gitlab-ci.yml",
+    ".circleci/config.yml",
+    "Jenkinsfile",
+];
+
+/// Each protected name, by each tool and command that could write it, however it is spelt and reached.
+#[test]
+fn every_protected_name_asks_however_it_is_written() {
+    let given = Given { allow: &["Edit", "Bash(*)", "Bash(mkdir *)"], ..Given::default() };
+    for name in WRITTEN.iter().copied() {
+        for call in [
+            format!("Edit({name})"),
+            format!("Write({name})"),
+            format!("ApplyPatch({name})"),
+            format!("NotebookEdit({name})"),
+            format!("Bash(echo x > {name})"),
+            format!("Bash(echo x >> '{name}')"),
+            format!("Bash(echo x | tee {name})"),
+            format!("Bash(echo x | tee -a src/a {name})"),
+            format!("Bash(cp a {name})"),
+            format!("Bash(mv a {name})"),
+            format!("Bash(mv {name} a)"),
+            format!("Bash(rm {name})"),
+            format!("Bash(ln -sf a {name})"),
+            format!("Bash(touch {name})"),
+            format!("Bash(mkdir -p {name})"),
+            format!("Bash(chmod +x {name})"),
+            format!("Bash(install -m 755 a {name})"),
+            format!("Bash(dd if=a of={name})"),
+            format!("Bash(sed -i s/a/b/ {name})"),
+            format!("Bash(rsync a {name})"),
+            format!("Bash(sort -o {name} a)"),
+            format!("Bash(sh -c 'echo x > {name}')"),
+            format!("Bash(env cp a {name})"),
+            format!("Bash(X=1; echo $X > {name})"),
+            format!("Bash(git mv a {name})"),
+        ] {
+            given.is(&call, "forced").bypass_is(&call, "forced");
+        }
+        for link in ["docs", ".vscode/a"] {
+            for (requested, real) in [(link, name), (name, link)] {
+                let real = Path::new("/ws").join(real);
+                let path = file(requested, real.to_str().unwrap(), Access::Edit);
+                let subject = with_paths("Edit", Class::EditInside, vec![path]);
+                assert_eq!(
+                    shown(given.judge(&subject, PermissionMode::AcceptEdits, true).decision),
+                    "forced"
+                );
+            }
+        }
+        Given::default().edits_are(&format!("Edit({name})"), "forced");
+    }
+    // What only looks like one is none.
+    for name in [".gitignore", "x.git/config", "AGENTS.md.bak", ".cargo/registry/x", ".github/x.md", "npmrc"]
+    {
+        given.is(&format!("Edit({name})"), "allow").bypass_is(&format!("Bash(cp a {name})"), "allow");
+    }
+}
+
+/// git-init(1), git-clone(1), git-worktree(1), git-submodule(1), git-config(1).
+#[test]
+fn a_new_repository_and_its_settings_are_asked_about() {
+    let given = Given { allow: &["Bash(*)", "Bash(git *)"], ..Given::default() };
+    for command in [
+        "git init",
+        "git init --bare x",
+        "/usr/bin/git -C sub init",
+        "git -c a.b=c --no-pager clone https://x/y",
+        "git clone x y",
+        "git config core.hooksPath x",
+        "git config --global alias.x '!y'",
+        "git config set core.fsmonitor ./x",
+        "git worktree add ../x",
+        "git submodule update --init",
+        "git submodule --quiet add x",
+        "cd sub && env A=b git init",
+        "sh -c 'git init'",
+        "xargs git clone",
+        "$(echo git) init; git init",
+        "g=git; git clone $x",
+    ] {
+        let call = format!("Bash({command})");
+        given.is(&call, "forced").bypass_is(&call, "forced");
+    }
+    for command in [
+        "git status",
+        "git worktree list",
+        "git submodule status",
+        "echo git init",
+        "git log init",
+        "npm init",
+        "git config --get user.name",
+    ] {
+        given.bypass_is(&format!("Bash({command})"), "allow");
+    }
+}
