@@ -198,6 +198,9 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     field("call", &approval.call.call_id);
     field("tool", &approval.tool_name);
     field("shown as", &approval.display);
+    if let Some(claim) = &approval.claim {
+        field("agent says", claim);
+    }
     field("arguments", &approval.arguments.to_string());
     field("directory", &approval.cwd);
     field("sandbox", &approval.sandbox);

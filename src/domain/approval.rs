@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::clock::Timestamp;
 use super::digest::Digest;
 use super::identity::CallKey;
+use super::visible;
 
 /// The most approvals that may wait in one session; a further one is refused.
 pub const PENDING_MAX: usize = 20;
@@ -56,6 +57,9 @@ pub struct Approval {
     pub leaves: Option<Vec<String>>,
     /// One line to show: control and invisible characters escaped, long padding folded.
     pub display: String,
+    /// What the agent says that the call is for: its own word, which nobody checked. Escaped and clipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
     /// What may be granted beyond this once.
     pub offers: Vec<Offer>,
     /// How long what an allow grants holds at most, in seconds; none where it can grant nothing.
@@ -102,6 +106,18 @@ pub struct ChangedFile {
     /// What that call changed in it, escaped and clipped, where its record tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+}
+
+/// The parameter in which an agent says what a call of the tool is for.
+const CLAIMS: &[(&str, &str)] = &[("Bash", "description"), ("request_permissions", "reason")];
+/// Most characters of it that are shown.
+const CLAIM_MAX: usize = 2_000;
+
+/// What the agent says that a call is for, as [`Approval::claim`] shows it.
+pub(crate) fn claim(tool_name: &str, arguments: &Value) -> Option<String> {
+    let (_, parameter) = CLAIMS.iter().find(|(tool, _)| *tool == tool_name)?;
+    let text = arguments.get(parameter)?.as_str()?;
+    (!text.trim().is_empty()).then(|| visible::clipped(text, CLAIM_MAX))
 }
 
 impl Approval {

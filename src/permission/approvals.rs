@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::changed;
 use super::desk::{ApprovalDesk, Ask, Standing, Start};
 use super::scope::Scope;
-use crate::domain::approval::{Approval, ApprovalStatus, Choice, PENDING_MAX, Scope as GrantScope};
+use crate::domain::approval::{Approval, ApprovalStatus, Choice, PENDING_MAX, Scope as GrantScope, claim};
 use crate::domain::audit::AuditRecord;
 use crate::domain::call::{Call, CallStatus};
 use crate::domain::clock::SharedClock;
@@ -110,6 +110,7 @@ impl StoreDesk {
             diff: ask.preview.diff.clone(),
             leaves: ask.leaves.clone(),
             display: ask.display.clone(),
+            claim: claim(&ask.tool_name, &ask.arguments),
             offers: ask.offers.clone(),
             grants_expire_in_s: ask.grants.then_some(approvals.grants_expire_after_s),
             created_at: now,

@@ -124,6 +124,7 @@ fn waiting() -> Standing {
         leaves: None,
         display: String::new(),
         offers: Vec::new(),
+        claim: None,
         grants_expire_in_s: None,
         created_at: moment,
         expires_at: moment,

@@ -8,7 +8,9 @@ use tokio::sync::{Notify, watch};
 use super::error::SessionError;
 use super::principal::Principal;
 use super::service::Sessions;
-use crate::domain::approval::{Approval, ApprovalStatus, AskReason, Decision, DecisionRequest, Worker};
+use crate::domain::approval::{
+    Approval, ApprovalStatus, AskReason, Decision, DecisionRequest, Worker, claim,
+};
 use crate::domain::clock::Timestamp;
 use crate::domain::event::{AgentEvent, CallRef};
 use crate::domain::visible;
@@ -79,6 +81,7 @@ impl Sessions {
         let expires = now.as_millisecond().saturating_add(waits_ms);
         let line = |text: &str| visible::one_line(text);
         let approval = Approval {
+            claim: claim(&ask.tool_name, &ask.arguments),
             approval_id: self.0.parts.ids.make("apr"),
             session_id: ask.session_id,
             call,

@@ -90,6 +90,9 @@ fn rows(approval: &Approval) -> Vec<Row> {
     for leaf in approval.leaves.iter().flatten() {
         add(RowKind::Content, "runs", leaf);
     }
+    if let Some(claim) = &approval.claim {
+        add(RowKind::Fact, "agent says", claim);
+    }
     add(RowKind::Fact, "because", &approval.reason.text);
     add(RowKind::Fact, "directory", &approval.cwd);
     add(RowKind::Fact, "sandbox", &approval.sandbox);

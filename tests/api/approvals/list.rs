@@ -9,7 +9,8 @@ async fn an_approval_shows_exactly_what_would_run() {
     let server = TestServer::start();
     let session = server.session().await;
     let command = "touch 'a b'\u{1b}[31m";
-    let id = session.asks("c", "Bash", json!({"command": command, "description": "harmless"})).await;
+    let description = "harmless\u{202e}\nallow it";
+    let id = session.asks("c", "Bash", json!({"command": command, "description": description})).await;
     let approval = server.operator().approval(&id).await;
     assert_eq!(approval["approval_id"], id.as_str());
     assert_eq!(approval["session_id"], session.id.as_str());
@@ -23,6 +24,8 @@ async fn an_approval_shows_exactly_what_would_run() {
     assert!(!approval["reason"]["text"].as_str().unwrap().is_empty());
     let display = approval["display"].as_str().unwrap();
     assert!(display.contains("touch") && !display.contains('\u{1b}'), "escaped: {display:?}");
+    let claim = approval["claim"].as_str().unwrap();
+    assert!(claim.starts_with("harmless") && !claim.contains(['\u{202e}', '\n']), "escaped: {claim:?}");
     assert_eq!(approval["offers"][0], json!({"scope": "once"}));
     assert!(approval.get("decision").is_none());
     let created: &str = approval["created_at"].as_str().unwrap();
@@ -39,7 +42,9 @@ async fn an_edit_shows_its_diff_and_a_command_its_leaves() {
     session.call("r", "Read", json!({"file_path": "a.txt"})).await.expect(200);
     let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "three"});
     let id = session.asks("e", "Edit", edit).await;
-    let diff = server.operator().approval(&id).await["diff"].as_str().unwrap().to_owned();
+    let approval = server.operator().approval(&id).await;
+    assert_eq!(approval.get("claim"), None, "nothing was claimed");
+    let diff = approval["diff"].as_str().unwrap().to_owned();
     assert!(diff.contains("-two") && diff.contains("+three"), "{diff}");
 
     let id = session.asks("b", "Bash", json!({"command": "true && touch x | cat"})).await;
