@@ -32,19 +32,63 @@ pub(in crate::permission) fn descends(segment: &Segment) -> bool {
         return false;
     }
     let greps = segment.words().any(|word| word == "grep");
+    let patches = segment.words().any(is_patch_option);
     let mut flags: Vec<&str> = Vec::new();
     for at in segment.starts() {
         let program = segment.text()[at..].split(' ').next().unwrap_or_default();
         if ALWAYS.has(program) {
             return true;
         }
-        if greps && program == "git" {
+        if program == "git" && (greps || prints_content(&segment.text()[at..], patches)) {
             return true;
         }
         let of_program = BY_FLAG.iter().find(|(name, _)| *name == program);
         flags.extend(of_program.map(|(_, letters)| *letters).filter(|l| !flags.contains(l)));
     }
     !flags.is_empty() && segment.words().any(|word| makes_descend(word, &flags))
+}
+
+/// Whether git, told this, prints lines of files that it does not name, for all that its first words say; `patches`: an
+/// option of it may ask for them.
+fn prints_content(command: &str, patches: bool) -> bool {
+    const LOOKED_AT: usize = 64;
+    let words: Vec<&str> = command.split(' ').skip(1).take(LOOKED_AT).collect();
+    match git_subcommand(&mut words.iter().copied()) {
+        Some(
+            "diff" | "show" | "difftool" | "format-patch" | "archive" | "cat-file" | "whatchanged"
+            | "fast-export" | "bundle",
+        ) => true,
+        Some("log" | "reflog" | "stash" | "diff-tree" | "diff-index" | "diff-files" | "rev-list") => patches,
+        Some(_) => false,
+        None => words.len() == LOOKED_AT,
+    }
+}
+
+/// Long options of git that print lines of files, or search in them.
+const OF_PATCHES: &[&str] = &[
+    "patch",
+    "patch-with-raw",
+    "patch-with-stat",
+    "unified",
+    "cc",
+    "word-diff",
+    "color-words",
+    "function-context",
+    "binary",
+    "check",
+];
+
+/// Whether the word asks git for patches, or for what is in files (git-log(1)).
+fn is_patch_option(word: &str) -> bool {
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            // Long options can be shortened.
+            let name = long.trim_start_matches('-').split('=').next().unwrap_or_default();
+            name.len() >= 2 && OF_PATCHES.iter().any(|option| option.starts_with(name))
+        }
+        Some(cluster) => cluster.contains(['p', 'u', 'U', 'W', 'c', 'L', 'G', 'S']),
+        None => false,
+    }
 }
 
 fn makes_descend(word: &str, flags: &[&str]) -> bool {
@@ -94,6 +138,15 @@ mod tests {
             ("a | xargs rg x", true),
             ("cd x && /usr/bin/find . -name y", true),
             ("git grep x; true", true),
+            ("true; git diff", true),
+            ("true; git -C a --no-pager show HEAD", true),
+            ("true; git log -3 -p", true),
+            ("true; git log --patch", true),
+            ("true; git stash show -p", true),
+            ("true; git log --unif=1", true),
+            ("true; git log --oneline --pretty=%h -20", false),
+            ("true; git commit -m 'show the diff'", false),
+            ("true; git status", false),
             ("true; ls -R", true),
             ("true; ls -lart", false),
             ("true; grep -v x", false),

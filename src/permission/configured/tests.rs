@@ -407,3 +407,32 @@ async fn a_version_is_told_unasked_where_no_file_chooses_the_program() {
         given.is(&disk, "cd sub && cargo --version", "allow").await;
     }
 }
+
+/// What git has kept of files is content like that of the files.
+#[tokio::test]
+async fn git_shows_no_content_that_a_rule_hides() {
+    let disk = disk();
+    for name in [".git/objects", ".git/refs"] {
+        std::fs::create_dir_all(disk.root.join(name)).unwrap();
+    }
+    std::fs::write(disk.root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let given = |bypass: bool| Given { deny: &["Read(**/.env)"], bypass, ..Given::default() };
+    for (command, usual, bypass) in [
+        ("git status", "allow", "allow"),
+        ("git log --oneline -20", "allow", "allow"),
+        ("git diff --stat | cat", "allow", "allow"),
+        ("git blame sub/a", "allow", "allow"),
+        ("git diff", "forced", "forced"),
+        ("git diff HEAD~1 -- sub", "forced", "forced"),
+        ("git log -p", "forced", "forced"),
+        ("git show HEAD", "forced", "forced"),
+        ("git -C sub diff", "forced", "forced"),
+        ("x=1; git diff $x", "forced", "forced"),
+        ("git show HEAD:.env", "deny", "deny"),
+        ("git blame .env", "deny", "deny"),
+    ] {
+        given(false).is(&disk, command, usual).await;
+        given(true).is(&disk, command, bypass).await;
+    }
+    Given::default().is(&disk, "git diff", "allow").await;
+}

@@ -243,7 +243,7 @@ impl CommandAnalysis {
 
     /// Whether it reads what lies beneath a directory, for all that its words say.
     pub(crate) fn descends(&self) -> bool {
-        let of_leaf = |leaf: &Leaf| match &leaf.known {
+        let of_leaf = |leaf: &Leaf| match leaf.known.as_ref().or(leaf.git.as_ref()) {
             Some(known) => known.recursive,
             None => segments(leaf).iter().any(descent::descends),
         };

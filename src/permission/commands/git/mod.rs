@@ -94,7 +94,8 @@ const LOG_LONG: &str = "oneline graph decorate no-decorate all branches tags rem
 const LOG_VALUES: &str = "max-count skip since until after before author committer grep date exclude glob";
 
 /// The forms by subcommand. All operands are read as paths too: which are names of commits is not told by words,
-/// and `git diff` of a path outside reads that file. Whatever prints content is `recursive`.
+/// and `git diff` of a path outside reads that file. Whatever prints content of files that it does not name is
+/// `recursive`; of [`DIFF`] and [`LOG`] their options say so ([`prints_content`]).
 const FORMS: &[Known] = &[
     Known {
         names: &["status"],
@@ -120,7 +121,6 @@ const FORMS: &[Known] = &[
         ],
         long_values: &["since"],
         takes: harmless_value,
-        recursive: Some('*'),
         ..PLAIN
     },
     Known {
@@ -353,15 +353,71 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
     match (sub.as_str(), arguments) {
         ("branch", _) => listing(&LISTED_BRANCHES, arguments),
         ("tag", _) => listing(&LISTED_TAGS, arguments),
-        ("reflog", _) if arguments.first().is_none_or(|word| word.starts_with('-')) => LOG.read(arguments),
+        ("reflog", _) if arguments.first().is_none_or(|word| word.starts_with('-')) => {
+            differing(&LOG, false, arguments)
+        }
         ("remote", []) => Some(KnownUse::default()),
         (_, [second, more @ ..])
             if let Some((_, _, form)) = LISTING.iter().find(|(of, name, _)| of == sub && name == second) =>
         {
-            form.read(more)
+            match (sub.as_str(), second.as_str()) {
+                ("stash", "show") => differing(form, true, more),
+                ("stash" | "reflog", _) => differing(form, false, more),
+                _ => form.read(more),
+            }
         }
-        _ => FORMS.iter().find(|form| form.names.contains(&sub.as_str()))?.read(arguments),
+        _ => {
+            let form = FORMS.iter().find(|form| form.names.contains(&sub.as_str()))?;
+            match sub.as_str() {
+                "diff" => differing(form, true, arguments),
+                "log" | "diff-tree" | "diff-index" | "diff-files" => differing(form, false, arguments),
+                _ => form.read(arguments),
+            }
+        }
     }
+}
+
+/// A form whose options choose what it prints of differences; without one, by itself, a patch or not.
+fn differing(form: &Known, patch: bool, arguments: &[String]) -> Option<KnownUse> {
+    let line = form.options(arguments)?;
+    Some(KnownUse { recursive: prints_content(patch, &line), ..form.read_line(&line)? })
+}
+
+/// Whether lines of files are printed, or searched for. Source: git-diff(1), git-log(1).
+fn prints_content(patch: bool, line: &Line<'_>) -> bool {
+    const NAMES_ONLY: &[&str] = &[
+        "stat",
+        "numstat",
+        "shortstat",
+        "dirstat",
+        "summary",
+        "name-only",
+        "name-status",
+        "raw",
+        "compact-summary",
+        "no-patch",
+        "quiet",
+    ];
+    const LINES: &[&str] = &[
+        "patch",
+        "patch-with-raw",
+        "patch-with-stat",
+        "unified",
+        "cc",
+        "word-diff",
+        "word-diff-regex",
+        "color-words",
+        "function-context",
+        "binary",
+        "check",
+    ];
+    let long = |names: &[&str]| line.long.iter().any(|name| names.contains(name));
+    let value =
+        line.values.iter().any(|(name, _)| LINES.contains(name) || matches!(*name, "S" | "G" | "L" | "U"));
+    long(LINES)
+        || value
+        || line.letters.contains(['p', 'u', 'W', 'c', 'U'])
+        || patch && !long(NAMES_ONLY) && !line.letters.contains('s')
 }
 
 /// Whether the command, its words joined by blanks, makes a repository or changes the settings of one when it is run.

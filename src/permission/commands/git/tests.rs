@@ -753,25 +753,10 @@ fn whatever_else_git_does_asks() {
 }
 
 #[test]
-fn operands_are_paths_and_what_prints_content_is_recursive() {
+fn operands_are_paths() {
     let of = |command: &str| known(&words(command)).unwrap();
     let known = of("git diff /etc/passwd /dev/null");
     assert_eq!(known.operands[0].path, "/etc/passwd");
-    assert!(known.recursive);
-    for (command, recursive) in [
-        ("git log -p", true),
-        ("git show HEAD:.env", true),
-        ("git blame f", true),
-        ("git grep x", true),
-        ("git cat-file -p HEAD:.env", true),
-        ("git stash show -p", true),
-        ("git config --list", true),
-        ("git status", false),
-        ("git branch -a", false),
-        ("git ls-files", false),
-    ] {
-        assert_eq!(of(command).recursive, recursive, "{command}");
-    }
     assert!(of("git branch --list ../x").operands.is_empty());
     for (command, within, operands) in [
         ("git log f", "", &["f"][..]),
@@ -783,5 +768,47 @@ fn operands_are_paths_and_what_prints_content_is_recursive() {
         let known = of(command);
         assert_eq!(known.within, Path::new(within), "{command}");
         assert_eq!(known.operands.iter().map(|o| o.path.as_str()).collect::<Vec<_>>(), operands, "{command}");
+    }
+}
+
+/// What prints lines of files that it does not name asks where a rule hides files.
+#[test]
+fn what_prints_content_is_told_by_its_options() {
+    for (line, want) in [
+        ("status", false),
+        ("diff", true),
+        ("diff HEAD~1 -- f", true),
+        ("diff --stat", false),
+        ("diff --name-only HEAD~3", false),
+        ("diff -s", false),
+        ("diff --stat -p", true),
+        ("diff --stat -U3", true),
+        ("diff --name-only --check", true),
+        ("log --oneline -20", false),
+        ("log --stat --graph", false),
+        ("log -p", true),
+        ("log -n3 --cc", true),
+        ("log -L1,2:f", true),
+        ("log -S x", true),
+        ("log --word-diff", true),
+        ("log --word-diff-regex=x", true),
+        ("show", true),
+        // Of a blob it prints the content all the same.
+        ("show --stat HEAD", true),
+        ("stash list", false),
+        ("stash show", true),
+        ("stash show --stat", false),
+        ("reflog", false),
+        ("reflog -p", true),
+        ("diff-tree HEAD", false),
+        ("diff-tree -p HEAD", true),
+        ("blame f", false),
+        ("grep x", true),
+        ("cat-file -p HEAD", true),
+        ("config --list", true),
+        ("branch -a", false),
+        ("ls-files", false),
+    ] {
+        assert_eq!(known(&words(&format!("git {line}"))).map(|known| known.recursive), Some(want), "{line}");
     }
 }
