@@ -27,6 +27,14 @@ pub struct StoreDesk {
     ids: Arc<dyn Ids>,
 }
 
+/// What came of opening an approval.
+enum Opened {
+    /// It waits.
+    New(Box<Approval>),
+    /// The call's approval was decided or superseded meanwhile, and stands like this.
+    Moved(Box<Approval>),
+}
+
 impl StoreDesk {
     /// A desk over a store. An approval waits as long as the config that its call goes by says.
     pub fn new(store: Arc<dyn Store>, clock: SharedClock, ids: Arc<dyn Ids>) -> Self {
@@ -42,6 +50,19 @@ impl StoreDesk {
         old: Option<&Approval>,
         refused: Option<AuditRecord>,
     ) -> Result<Approval, ToolError> {
+        match self.open_unless_moved(scope, ask, old, refused).await? {
+            Opened::New(approval) => Ok(*approval),
+            Opened::Moved(current) => Err(refused_step(StoreError::ApprovalMoved(current))),
+        }
+    }
+
+    async fn open_unless_moved(
+        &self,
+        scope: &Scope,
+        ask: &Ask,
+        old: Option<&Approval>,
+        refused: Option<AuditRecord>,
+    ) -> Result<Opened, ToolError> {
         let Some(session_id) = &scope.session_id else {
             return Err(ToolError::Internal("an approval needs a session".to_owned()));
         };
@@ -73,14 +94,17 @@ impl StoreDesk {
             patch: CallPatch { approval_id: Some(approval.approval_id.clone()), ..CallPatch::default() },
             approval: match old {
                 None => ApprovalStep::Open { new, of_token },
-                Some(old) => ApprovalStep::Supersede { old: old.approval_id.clone(), new, of_token },
+                Some(old) => {
+                    ApprovalStep::Supersede { old: old.approval_id.clone(), seen: old.status, new, of_token }
+                }
             },
             events,
             audit: refused.into_iter().chain([told]).collect(),
             sync: false,
         };
         match self.store.step(step).await {
-            Ok(_) => Ok(approval),
+            Ok(_) => Ok(Opened::New(Box::new(approval))),
+            Err(StoreError::ApprovalMoved(current)) => Ok(Opened::Moved(current)),
             Err(StoreError::TooManyPending) => Err(too_many(PENDING_MAX, "this session")),
             Err(StoreError::TooManyOfToken) => Err(too_many(of_token, "the sessions of this token")),
             Err(error) => Err(refused_step(error)),
@@ -165,7 +189,10 @@ impl ApprovalDesk for StoreDesk {
             ApprovalStatus::Pending if fits => Ok(Standing::Waiting(Box::new(approval))),
             ApprovalStatus::Allowed if fits => Ok(Standing::Allowed { approval_id: approval.approval_id }),
             ApprovalStatus::Pending | ApprovalStatus::Allowed => {
-                Ok(Standing::Waiting(Box::new(self.open(scope, ask, Some(&approval), None).await?)))
+                match self.open_unless_moved(scope, ask, Some(&approval), None).await? {
+                    // Whoever decided meanwhile wakes the call, which is then judged again as it was decided.
+                    Opened::New(standing) | Opened::Moved(standing) => Ok(Standing::Waiting(standing)),
+                }
             }
             ApprovalStatus::Superseded => {
                 Ok(Standing::Waiting(Box::new(self.open(scope, ask, None, None).await?)))

@@ -173,10 +173,13 @@ pub enum ApprovalStep {
         /// How many may wait in all sessions of the token.
         of_token: usize,
     },
-    /// One that still waits, or was allowed and not spent, is superseded by a new one.
+    /// One that still waits, or was allowed and not spent, is superseded by a new one; fails with
+    /// [`StoreError::ApprovalMoved`] where it does not stand as it was seen: who decided meanwhile was first.
     Supersede {
         /// The old one's id.
         old: String,
+        /// How it was seen to stand: pending or allowed.
+        seen: ApprovalStatus,
         /// The new one.
         new: Box<Approval>,
         /// How many may wait in all sessions of the token.

@@ -26,7 +26,7 @@ use crate::telemetry::metrics::between;
 pub(super) enum PreparedApprovals {
     None,
     Open(NewRow),
-    Supersede { old: String, new: NewRow },
+    Supersede { old: String, seen: ApprovalStatus, new: NewRow },
     Spend { approval_id: String, grants: Vec<PreparedGrant> },
     Close(ApprovalStatus),
 }
@@ -56,8 +56,8 @@ impl PreparedApprovals {
         Ok(match step {
             ApprovalStep::None => Self::None,
             ApprovalStep::Open { new, of_token } => Self::Open(row(new, of_token)?),
-            ApprovalStep::Supersede { old, new, of_token } => {
-                Self::Supersede { old, new: row(new, of_token)? }
+            ApprovalStep::Supersede { old, seen, new, of_token } => {
+                Self::Supersede { old, seen, new: row(new, of_token)? }
             }
             ApprovalStep::Spend(approval_id) => Self::Spend { approval_id, grants: Vec::new() },
             ApprovalStep::Redeem { approval_id, grants } => {
@@ -79,14 +79,15 @@ pub(super) fn apply(
     match step {
         PreparedApprovals::None => Ok(()),
         PreparedApprovals::Open(new) => open(tx, session, call, &new),
-        PreparedApprovals::Supersede { old, new } => {
-            move_on(
-                tx,
-                &old,
-                call,
+        PreparedApprovals::Supersede { old, seen, new } => {
+            let sql = if seen == ApprovalStatus::Pending {
                 "UPDATE approvals SET status = 'superseded' WHERE approval_id = ?1 AND call = ?2
-                    AND (status = 'pending' OR (status = 'allowed' AND spent = 0))",
-            )?;
+                    AND status = 'pending'"
+            } else {
+                "UPDATE approvals SET status = 'superseded' WHERE approval_id = ?1 AND call = ?2
+                    AND status = 'allowed' AND spent = 0"
+            };
+            move_on(tx, &old, call, sql)?;
             open(tx, session, call, &new)
         }
         PreparedApprovals::Spend { approval_id, grants } => {
@@ -526,22 +527,28 @@ mod tests {
         // Not beside it.
         let refused = f.step(second.clone()).await.unwrap_err();
         assert!(matches!(refused, StoreError::ApprovalMoved(it) if it.approval_id == "a1"));
-        let instead = |old: &str, new: &str| CallStep {
+        let instead = |old: &str, seen: ApprovalStatus, new: &str| CallStep {
             approval: ApprovalStep::Supersede {
                 old: old.to_owned(),
+                seen,
                 new: approval(new, "c"),
                 of_token: PENDING_MAX,
             },
             ..second.clone()
         };
-        f.step(instead("a1", "a2")).await.unwrap();
+        let (pending, allowed) = (ApprovalStatus::Pending, ApprovalStatus::Allowed);
+        assert!(matches!(f.step(instead("a1", allowed, "a2")).await, Err(StoreError::ApprovalMoved(_))));
+        f.step(instead("a1", pending, "a2")).await.unwrap();
         assert_eq!(f.approval("a1").await.unwrap().unwrap().status, ApprovalStatus::Superseded);
         assert!(matches!(allow(&f, "a1", "c").await, Err(StoreError::ApprovalMoved(_))));
         // One that was allowed and not spent as well; what was superseded cannot be again.
         allow(&f, "a2", "c").await.unwrap();
-        f.step(instead("a2", "a3")).await.unwrap();
+        // But not by who saw it wait: the decision was first.
+        let late = f.step(instead("a2", pending, "a3")).await.unwrap_err();
+        assert!(matches!(late, StoreError::ApprovalMoved(it) if it.status == allowed));
+        f.step(instead("a2", allowed, "a3")).await.unwrap();
         assert!(matches!(f.step(start("c", "a2")).await, Err(StoreError::ApprovalMoved(_))));
-        assert!(matches!(f.step(instead("a2", "a4")).await, Err(StoreError::ApprovalMoved(_))));
+        assert!(matches!(f.step(instead("a2", allowed, "a4")).await, Err(StoreError::ApprovalMoved(_))));
         assert_eq!(f.approval("a4").await.unwrap(), None);
         assert_eq!(f.pending_count("s").await.unwrap(), 1);
     }

@@ -90,6 +90,7 @@ async fn how_approvals_end_is_told_whoever_ends_them() {
     let instead = CallStep {
         approval: ApprovalStep::Supersede {
             old: "apr-superseded".to_owned(),
+            seen: ApprovalStatus::Pending,
             new: approval("apr-new", "superseded"),
             of_token: 99,
         },
