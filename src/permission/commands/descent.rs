@@ -1,6 +1,7 @@
 //! Which commands read what lies beneath the directories that they are given.
 
 use super::super::shell::scan::{Role, Segment};
+use super::git;
 use super::kind::git_subcommand;
 use super::names::Names;
 
@@ -64,27 +65,13 @@ fn prints_content(command: &str, patches: bool) -> bool {
     }
 }
 
-/// Long options of git that print lines of files, or search in them.
-const OF_PATCHES: &[&str] = &[
-    "patch",
-    "patch-with-raw",
-    "patch-with-stat",
-    "unified",
-    "cc",
-    "word-diff",
-    "color-words",
-    "function-context",
-    "binary",
-    "check",
-];
-
 /// Whether the word asks git for patches, or for what is in files (git-log(1)).
 fn is_patch_option(word: &str) -> bool {
     match word.strip_prefix('-') {
         Some(long) if long.starts_with('-') => {
             // Long options can be shortened.
             let name = long.trim_start_matches('-').split('=').next().unwrap_or_default();
-            name.len() >= 2 && OF_PATCHES.iter().any(|option| option.starts_with(name))
+            name.len() >= 2 && git::OF_LINES.iter().any(|option| option.starts_with(name))
         }
         Some(cluster) => cluster.contains(['p', 'u', 'U', 'W', 'c', 'L', 'G', 'S']),
         None => false,

@@ -383,6 +383,21 @@ fn differing(form: &Known, patch: bool, arguments: &[String]) -> Option<KnownUse
     Some(KnownUse { recursive: prints_content(patch, &line), ..form.read_line(&line)? })
 }
 
+/// Long options that print lines of files, or search in them: git-diff(1), git-log(1).
+pub(super) const OF_LINES: &[&str] = &[
+    "patch",
+    "patch-with-raw",
+    "patch-with-stat",
+    "unified",
+    "cc",
+    "word-diff",
+    "word-diff-regex",
+    "color-words",
+    "function-context",
+    "binary",
+    "check",
+];
+
 /// Whether lines of files are printed, or searched for. Source: git-diff(1), git-log(1).
 fn prints_content(patch: bool, line: &Line<'_>) -> bool {
     const NAMES_ONLY: &[&str] = &[
@@ -398,23 +413,10 @@ fn prints_content(patch: bool, line: &Line<'_>) -> bool {
         "no-patch",
         "quiet",
     ];
-    const LINES: &[&str] = &[
-        "patch",
-        "patch-with-raw",
-        "patch-with-stat",
-        "unified",
-        "cc",
-        "word-diff",
-        "word-diff-regex",
-        "color-words",
-        "function-context",
-        "binary",
-        "check",
-    ];
     let long = |names: &[&str]| line.long.iter().any(|name| names.contains(name));
     let value =
-        line.values.iter().any(|(name, _)| LINES.contains(name) || matches!(*name, "S" | "G" | "L" | "U"));
-    long(LINES)
+        line.values.iter().any(|(name, _)| OF_LINES.contains(name) || matches!(*name, "S" | "G" | "L" | "U"));
+    long(OF_LINES)
         || value
         || line.letters.contains(['p', 'u', 'W', 'c', 'U'])
         || patch && !long(NAMES_ONLY) && !line.letters.contains('s')
