@@ -45,8 +45,11 @@ pub(crate) fn removed(
             // Of a pattern it is not kept which of them it stands for.
             || pattern(Path::new(target)).is_some() && on_disk.may_lead.iter().any(|word| precious(&word.path))
     };
-    runs().filter_map(recursive_targets).find_map(|targets| {
-        if targets.is_empty() {
+    let lost = directories.len() > MAX_DIRECTORIES;
+    let fed = |segment: &&Segment| segment.words().any(|w| matches!(w, "xargs" | "parallel"));
+    let targets = |segment| Some((recursive_targets(segment)?, fed(&segment)));
+    runs().filter_map(targets).find_map(|(targets, fed)| {
+        if targets.is_empty() || lost || fed {
             return Some("what is not told".to_owned());
         }
         targets
@@ -89,7 +92,16 @@ fn started_in(segment: &Segment) -> impl Iterator<Item = &str> {
         let option = std::mem::replace(&mut before, word);
         match word.strip_prefix("--chdir=") {
             Some(directory) => Some(directory),
-            None => matches!(option, "-C" | "-D" | "--chdir").then_some(word),
+            None if matches!(option, "-C" | "-D" | "--chdir") => Some(word),
+            // Attached, or shortened.
+            None => {
+                word.strip_prefix("-C").or_else(|| word.strip_prefix("-D")).filter(|d| !d.is_empty()).or_else(
+                    || {
+                        let (name, directory) = word.strip_prefix("--")?.split_once('=')?;
+                        (!name.is_empty() && "chdir".starts_with(name)).then_some(directory)
+                    },
+                )
+            }
         }
     })
 }
@@ -115,11 +127,17 @@ fn recursive_targets(segment: &Segment) -> Option<Vec<&str>> {
             targets.push(word);
         }
     }
+    // A name with blanks in it is several words here.
+    targets.extend(segment.spaced());
     recursive.then_some(targets)
 }
 
 fn is_precious(word: &str, place: &Place, directories: &[PathBuf], precious: &dyn Fn(&Path) -> bool) -> bool {
     let word = word.trim_matches(['"', '\'', '\\']);
+    // Where it leads depends on the process that asks.
+    if word.contains("/proc/") {
+        return true;
+    }
     let wild = |part: &&str| part.contains(['*', '?', '[']) && !part.contains(|c: char| c.is_alphanumeric());
     if wild(&word) && !word.contains('/') {
         return true;

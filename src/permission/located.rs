@@ -146,6 +146,9 @@ struct Lost;
 /// Where the word leads, when it says more than its spelling.
 fn lead(workspace: &Workspace, directory: &Path, word: &WordPath) -> Result<Option<WordPath>, Lost> {
     // Without `.` and doubled slashes, which change nothing but the length.
+    if is_of_whoever_asks(&word.written) {
+        return Err(Lost);
+    }
     let short: PathBuf = word.written.components().filter(|c| *c != Component::CurDir).collect();
     let located = match workspace.locate(directory, &short) {
         Ok(located) => located,
@@ -158,6 +161,14 @@ fn lead(workspace: &Workspace, directory: &Path, word: &WordPath) -> Result<Opti
     }
     let path = located.real;
     Ok(Some(WordPath { path, directory: is_directory, ..word.clone() }))
+}
+
+/// Whether the path leads through the links of a process (proc(5)): to the command they say something else than to us.
+fn is_of_whoever_asks(path: &Path) -> bool {
+    let links = ["cwd", "root", "fd", "exe", "map_files", "task"];
+    path.strip_prefix("/proc").is_ok_and(|within| {
+        within.components().skip(1).any(|part| links.iter().any(|link| part.as_os_str() == *link))
+    })
 }
 
 /// Whether the kernel, too, finds nothing there.

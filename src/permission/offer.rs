@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::commands::carriers;
 use super::commands::kind::{self, ProgramKind};
 use super::host::{Host, HostPattern};
 use super::path_pattern;
@@ -127,8 +128,11 @@ fn bash(words: &[String], confined: bool) -> Option<String> {
         // It may run the workspace's code for all that is known.
         ProgramKind::Other => (confined && !program.contains('/')) || kind::is_inert(words),
     };
+    // What it runs in turn (`find -exec`) would be granted with it.
+    let carried = carriers::carried(words);
+    let alone = carried.guessed || (carried.commands.is_empty() && carried.scripts.is_empty());
     let quoted = words.iter().map(|word| quoted(word)).collect::<Option<Vec<_>>>()?;
-    offerable.then(|| format!("Bash({})", quoted.join(" ")))
+    (offerable && alone).then(|| format!("Bash({})", quoted.join(" ")))
 }
 
 /// A word as a pattern spells it for itself alone; none for what a pattern cannot say.

@@ -16,6 +16,8 @@ const MAX_SETTINGS: u64 = 256 * 1024;
 /// The longest index that is looked at, in bytes: some 300,000 files.
 const MAX_INDEX: u64 = 32 * 1024 * 1024;
 
+/// The most files and directories of a repository that are looked at; git packs loose objects from 6,700 on.
+const MAX_ENTRIES: usize = 30_000;
 /// The most directories of an index that are looked at.
 const MAX_DIRECTORIES: usize = 20_000;
 
@@ -83,7 +85,7 @@ fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
             && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
                 .iter()
                 .all(|name| is_missing(workspace, &git, name));
-        if !by_itself {
+        if !by_itself || !has_no_links(&git) {
             return Some(false);
         }
         let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
@@ -105,6 +107,31 @@ fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
     }
     // What git finds further up is none of the workspace's.
     Some(false)
+}
+
+/// Whether nothing in the repository is a symlink, through which git would read (and print) what lies elsewhere.
+fn has_no_links(git: &Path) -> bool {
+    let mut left = MAX_ENTRIES;
+    let mut open = vec![git.to_owned()];
+    while let Some(directory) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(directory) else { return false };
+        for entry in entries {
+            let Some(kind) = entry.ok().and_then(|entry| Some((entry.file_type().ok()?, entry.path())))
+            else {
+                return false;
+            };
+            match kind {
+                (kind, _) if kind.is_symlink() => return false,
+                (kind, path) if kind.is_dir() => open.push(path),
+                _ => {}
+            }
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// Whether a directory of the repository is one by itself and can be entered, which looking for `within` tells.

@@ -20,9 +20,45 @@ pub(crate) enum ProgramKind {
     Other,
 }
 
-/// The name without directory and version: `/usr/bin/python3.11` is `python`.
+/// Whether the command may write the files that it names without the ending of their compression.
+pub(crate) fn unpacks<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+    words.any(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        matches!(
+            name,
+            "gunzip"
+                | "gzip"
+                | "uncompress"
+                | "bunzip2"
+                | "bzip2"
+                | "unxz"
+                | "xz"
+                | "unzstd"
+                | "zstd"
+                | "unlzma"
+                | "lzma"
+                | "pigz"
+                | "unpigz"
+        )
+    })
+}
+
+/// The name without directory, version, flavour and machine: `/usr/bin/python3.11` is `python`, `vim.basic` is `vim`,
+/// `x86_64-linux-gnu-gcc-12` is `gcc`.
 pub(crate) fn base_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
+    let name = match name.split_once("-linux-gnu") {
+        // `perl5.36-x86_64-linux-gnu`
+        Some((before, "")) => before.rsplit_once('-').map_or(name, |(program, _)| program),
+        Some((_, after)) => after.strip_prefix('-').unwrap_or(name),
+        None => name,
+    };
+    let name = match name.split_once('.') {
+        Some((program @ ("vim" | "vi" | "nvim" | "emacs" | "mksh" | "ksh" | "nc" | "gawk" | "mawk"), _)) => {
+            program
+        }
+        _ => name,
+    };
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     if bare.is_empty() || programs::CARRIERS.has(name) { name } else { bare }
 }

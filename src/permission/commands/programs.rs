@@ -14,6 +14,7 @@ pub(super) static CARRIERS: Names = Names::of(&[
     "dbus-run-session cgexec strace ltrace gdb lldb perf valgrind rlwrap expect tmux screen at batch",
     "crontab entr watchexec fd fdfind direnv nix-shell nix npx bunx uvx pipx ssh sshpass socat nc",
     "ncat busybox toybox multitime hyperfine chpst softlimit cpulimit choom chronic ts mispipe pee",
+    "ssh-agent dbus-launch editor sensible-editor pager sensible-pager vimdiff rvim",
     "sponge xvfb-run faketime proxychains torsocks ld.so ld-linux-x86-64.so ld-linux-aarch64.so",
     "ld-linux.so rsync scp sftp git-shell",
     // Programs whose arguments are a program text, and editors and pagers with a shell in them.
@@ -59,6 +60,13 @@ pub(super) static PLAIN_GIT: Names = Names::of(&[
 
 /// Long options of programs that name a program to run or a file to write: never behind a star, nor shortened.
 pub(super) const RISKY_LONG: &[(&str, &str)] = &[
+    ("ar", "plugin"),
+    ("gcc-ar", "plugin"),
+    ("nm", "plugin"),
+    ("gcc-nm", "plugin"),
+    ("ranlib", "plugin"),
+    ("gcc-ranlib", "plugin"),
+    ("size", "plugin"),
     (
         "git",
         "exec exec-path upload-pack receive-pack ext-diff textconv open-files-in-pager output config \
@@ -73,8 +81,16 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
     ("zip", "unzip-command"),
     ("split", "filter"),
     ("install", "strip-program"),
-    ("curl", "config output output-dir remote-name"),
-    ("wget", "execute config use-askpass output-document input-file"),
+    (
+        "curl",
+        "config output output-dir remote-name trace trace-ascii cookie-jar dump-header libcurl etag-save hsts \
+     alt-svc stderr",
+    ),
+    (
+        "wget",
+        "execute config use-askpass output-document input-file output-file append-output directory-prefix \
+     save-cookies warc-file hsts-file rejected-log",
+    ),
     ("cargo", "config"),
     ("make", "eval file makefile directory include-dir"),
     ("gmake", "eval file makefile directory include-dir"),
@@ -88,8 +104,8 @@ pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
     ("git", "cOx"),
     ("tar", "IFTP"),
     ("zip", "T"),
-    ("curl", "KoO"),
-    ("wget", "eOi"),
+    ("curl", "KoOcD"),
+    ("wget", "eOioaP"),
     ("cargo", "Z"),
     ("make", "fCIE"),
     ("gmake", "fCIE"),
@@ -99,6 +115,10 @@ pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
 
 /// Options of the same kind where one dash stands before a whole name.
 pub(super) const RISKY_NAMES: &[(&str, &str)] = &[
+    ("ld", "plugin"),
+    ("ld.bfd", "plugin"),
+    ("ld.gold", "plugin"),
+    ("gold", "plugin"),
     ("go", "exec toolexec vettool overlay modfile"),
     ("gcc", "wrapper fplugin specs B"),
     ("cc", "wrapper fplugin specs B"),

@@ -281,6 +281,13 @@ async fn only_the_repository_that_git_finds_counts() {
     bare.is(&disk, "git status", "allow").await;
     bare.is(&disk, "cd sub && git status", "allow").await;
     bare.is(&disk, "cd .git && git status", "ask").await;
+    for link in [".git/BISECT_START", ".git/objects/aa", ".git/rebase-merge/done"] {
+        std::fs::create_dir_all(disk.root.join(link).parent().unwrap()).unwrap();
+        symlink("/etc/hostname", disk.root.join(link)).unwrap();
+        bare.is(&disk, "git status", "ask").await;
+        std::fs::remove_file(disk.root.join(link)).unwrap();
+        bare.is(&disk, "git status", "allow").await;
+    }
     repository(".git/modules/m", "[filter \"x\"]\n\tclean = x\n");
     bare.is(&disk, "cd .git/modules/m && git status", "ask").await;
     bare.is(&disk, "cd .git/worktrees/w && git status", "ask").await;

@@ -140,6 +140,8 @@ fn agents_can_ask_only_for_what_would_be_offered() {
         ("WebFetch(domain:*.rs)", true, false),
         ("WebFetch(domain:10.0.0.1)", true, false),
         ("WebFetch(domain:[::1])", true, false),
+        ("Bash(find . -exec sh -c id ';')", true, false),
+        ("Bash(ssh-agent bash)", true, false),
         ("mcp__a__b", true, true),
         ("mcp__a__*", true, false),
         ("mcp__a", true, false),

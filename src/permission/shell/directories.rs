@@ -30,7 +30,8 @@ impl Directories {
     /// Where `cd` with these operands leads: one directory, spelt out.
     pub(super) fn moved(&self, operands: &[String]) -> Result<Self, NotUnderstood> {
         let target = match operands {
-            [dashes, target] if dashes == "--" => target,
+            // A lone dash is where the shell was before, behind `--` as well.
+            [dashes, target] if dashes == "--" && target != "-" => target,
             [target] if !target.starts_with('-') => target,
             _ => return Err(NotUnderstood("it is not told where a `cd` in it leads")),
         };

@@ -317,7 +317,11 @@ impl Words<'_> {
         // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
         let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
         let words = words.map(|(_, word)| word).chain(segment.spaced());
-        for part in words.flat_map(path_parts) {
+        let script = matches!(kind::base_name(segment.words().next().unwrap_or_default()), "sed" | "gsed");
+        let of_script = |word| if script { files_of_sed(word) } else { None };
+        let unpacks = kind::unpacks(segment.words());
+        let stem = |word| unpacks.then(|| unpacked(word)).flatten();
+        for part in words.flat_map(|word| path_parts(word).chain(of_script(word)).chain(stem(word))) {
             let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
             for here in places.iter().take(followed) {
                 if !self.seen.insert((part.to_owned(), may_edit, descends, here.cwd.clone())) {
@@ -335,18 +339,36 @@ impl Words<'_> {
     }
 }
 
+/// The file that a command of sed's at the beginning of its script reads or writes without a blank: `1r.env`, `w.bashrc`.
+fn files_of_sed(script: &str) -> Option<&str> {
+    let at = script.find(['r', 'R', 'w', 'W'])?;
+    script.get(at + 1..)
+}
+
+/// What a file is called once it is unpacked.
+fn unpacked(name: &str) -> Option<&str> {
+    [".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"].iter().find_map(|ending| name.strip_suffix(ending))
+}
+
+/// Most letters of options that are looked behind for a path in one word: `-xvCdir`.
+const CLUSTER_MAX: usize = 8;
+
 /// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
-/// `name=@path;type=text`, `file://localhost/path`.
+/// `-nfpath`, `name=@path;type=text`, `{path}`, `file://localhost/path`.
 fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     let whole = (!word.starts_with('-')).then_some(word);
-    let attached = word.strip_prefix('-').filter(|w| !w.starts_with('-')).and_then(|w| w.get(1..));
+    let cluster = word.strip_prefix('-').filter(|w| !w.starts_with('-')).unwrap_or_default();
+    let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).count().min(CLUSTER_MAX);
+    let behind_letters = (1..=letters.max(1)).filter_map(move |skipped| cluster.get(skipped..));
+    let attached = cluster.get(1..);
     let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
-    let pieces = word.split([':', '=', ',', '@', '<', ';']);
+    let pieces = word.split([':', '=', ',', '@', '<', ';', '{', '}']);
     let of_url = word.split_once("file://localhost").map(|(_, path)| path);
     let attached_to = attached.and_then(|word| word.strip_prefix('@'));
-    [whole, attached, attached_to, behind('='), behind(':'), word.strip_prefix('@'), of_url]
+    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@'), of_url]
         .into_iter()
         .flatten()
+        .chain(behind_letters)
         .chain(pieces)
         .filter(|part| !part.is_empty() && *part != "-")
 }

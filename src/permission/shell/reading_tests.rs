@@ -191,6 +191,8 @@ fn everything_else_is_not_understood() {
         "\"\" x",
         "cd; ls",
         "cd - && ls",
+        "cd -- - && ls",
+        "cd a && cd -- - && cat ../x",
         "cd -P a && ls",
         "cd a b",
         "pushd a && ls",

@@ -181,11 +181,18 @@ fn is_inert(segment: &Segment) -> bool {
     kind::is_inert(&words[skip..])
 }
 
-/// `git -C dir -c x=y push …` again as `git push …`, so that a rule for `git push` sees it.
+/// `git -C dir -c x=y push …` and `git-push …` again as `git push …`, so that a rule for `git push` sees it.
 fn without_git_options(segment: &Segment) -> Option<Segment> {
     let words: Vec<&str> = segment.words().collect();
-    let git = words.iter().position(|w| *w == "git" || w.ends_with("/git"))?;
+    let of_git =
+        |word: &&str| word.rsplit('/').next().is_some_and(|name| name == "git" || name.starts_with("git-"));
+    let git = words.iter().position(of_git)?;
     let mut rest = &words[git + 1..];
+    if let Some((_, sub)) = words[git].rsplit_once("git-") {
+        // Git's own programs, by their names.
+        let text = ["git", sub].into_iter().chain(rest.iter().copied()).collect::<Vec<_>>().join(" ");
+        return Some(Segment { text, role: Role::Runs, any_start: true, spaced: Vec::new() });
+    }
     if !rest.first()?.starts_with('-') {
         return None;
     }
@@ -201,6 +208,7 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
                 | "--exec-path"
                 | "--super-prefix"
                 | "--config-env"
+                | "--attr-source"
         );
         rest = if takes_value { after.get(1..).unwrap_or_default() } else { after };
     }

@@ -93,6 +93,10 @@ fn look(words: &[String], out: &mut Carried) -> Told {
         }
     }
     by_option::look(name, words, out);
+    let base = kind::base_name(name);
+    if base != name {
+        by_option::look(base, words, out);
+    }
     // Of a file of the workspace nothing is known, whatever its name is.
     let is_system = kind::is_system(program);
     let keeps_to_itself = programs::RUN_NO_ARGUMENT.has(name)

@@ -199,6 +199,8 @@ const TABLE: &[Row] = &[
         effects: &[("library-path", Effect::Untold), ("preload", Effect::Untold), ("audit", Effect::Untold)],
         ..PLAIN
     },
+    // ssh-agent(1): with a command it runs that.
+    Row { names: "ssh-agent", options: "c D d k s T u U a: E: O: P: t:", ..PLAIN },
     // ldd(1) may run the program that it is asked about.
     Row { names: "ldd", options: "d,data-relocs r,function-relocs u,unused v,verbose help version", ..PLAIN },
 ];

@@ -396,6 +396,8 @@ pub(super) const OF_LINES: &[&str] = &[
     "function-context",
     "binary",
     "check",
+    "dd",
+    "remerge-diff",
 ];
 
 /// Whether lines of files are printed, or searched for. Source: git-diff(1), git-log(1).
@@ -459,7 +461,7 @@ fn listing(form: &Known, arguments: &[String]) -> Option<KnownUse> {
 /// `%(signature)` look further than the commit.
 fn harmless_value(option: &str, value: &str) -> bool {
     match option {
-        "format" | "pretty" | "sort" => {
+        "format" | "pretty" | "sort" | "group" => {
             !value.contains('G')
                 && !["signature", "describe", "trailers", "raw", "ahead-behind", "is-base"]
                     .iter()

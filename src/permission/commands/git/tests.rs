@@ -668,6 +668,8 @@ fn whatever_else_git_does_asks() {
         "blame --ignore-revs-file=x f",
         "blame --textconv f",
         "shortlog --output=f HEAD",
+        "shortlog --group=format:%G? HEAD",
+        "shortlog --group format:%G? HEAD",
         "rev-parse --parseopt",
         "rev-parse --local-env-vars --x",
         "ls-files --recurse-submodules",

@@ -160,3 +160,59 @@ fn a_new_repository_and_its_settings_are_asked_about() {
         given.bypass_is(&format!("Bash({command})"), "allow");
     }
 }
+
+/// Spellings that a path, a program or a target was not found in once.
+#[test]
+fn what_was_spelt_past_the_rules_once_is_found() {
+    let deny = &["Bash(curl *)", "Bash(git push *)", "Bash(perl *)", "Read(**/.env)"][..];
+    let given = Given { deny, ..Given::default() };
+    for command in [
+        "git --attr-source HEAD push",
+        "/usr/lib/git-core/git-push",
+        "git-push origin",
+        "grep -nf.env a",
+        "date -uf.env",
+        "upload -sT.env",
+        "upload -T '{.env}'",
+        "sed 1r.env a",
+    ] {
+        given.bypass_is(&format!("Bash({command})"), "deny");
+    }
+    for command in [
+        "echo 'c\"\"url x' | ssh-agent bash",
+        "vim.basic -es '+!curl x'",
+        "x86_64-linux-gnu-gcc -wrapper curl,x a.c",
+        "git log --dd",
+    ] {
+        let call = format!("Bash({command})");
+        let subject = example::subject(&call, &place()).unwrap();
+        let got = given.judge(&subject, PermissionMode::Default, true).decision;
+        assert_ne!(shown(got), "allow", "{command}");
+    }
+    let none = Given::default();
+    for command in [
+        "git --attr-source HEAD init",
+        "/usr/lib/git-core/git-config x y",
+        "sed w.bashrc a",
+        "sed -i'.git/hooks/*' s/a/b/ a",
+        "sort -uo.bashrc a",
+        "tar -xvC.git -f a",
+        "unzip -qd.git a",
+        "gunzip AGENTS.md.gz",
+        "env -C.. rm -rf ws",
+        "env --ch=.. rm -rf ws",
+        "pwd | xargs rm -rf x",
+        "xargs -I{} rm -rf {}",
+        "rm -rf /proc/self/cwd/../ws",
+        "cd a; cd b; cd c; cd d; cd e; cd f; cd g; cd h; cd /; rm -rf ws",
+    ] {
+        none.bypass_is(&format!("Bash({command})"), "forced");
+    }
+    let spaced = Place { workspace: "/a/sp ws".into(), home: None, cwd: "/a/sp ws".into() };
+    let subject = example::subject("Bash(rm -rf '/a/sp ws')", &spaced).unwrap();
+    assert_eq!(shown(none.judge(&subject, PermissionMode::Default, true).decision), "forced");
+    for command in ["tar -xvf a", "sort -u a", "gunzip a.gz", "env -C sub make", "sed -n 1p a", "gcc -c a.c"]
+    {
+        none.bypass_is(&format!("Bash({command})"), "allow");
+    }
+}
