@@ -359,7 +359,10 @@ fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     let whole = (!word.starts_with('-')).then_some(word);
     let cluster = word.strip_prefix('-').filter(|w| !w.starts_with('-')).unwrap_or_default();
     let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).count().min(CLUSTER_MAX);
-    let behind_letters = (1..=letters.max(1)).filter_map(move |skipped| cluster.get(skipped..));
+    // Behind one letter whatever it is, behind more what looks like a path.
+    let behind_letters = (1..=letters.max(1)).filter_map(move |skipped| {
+        cluster.get(skipped..).filter(|rest| skipped == 1 || rest.contains(['.', '/', '~']))
+    });
     let attached = cluster.get(1..);
     let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
     let pieces = word.split([':', '=', ',', '@', '<', ';', '{', '}']);
