@@ -136,7 +136,8 @@ impl CommandPattern {
     }
 
     /// Narrow matching, word by word. A star inside a word stays in it (one at the very end goes on), a star
-    /// that stands alone is one word or more, the last one none or more.
+    /// that stands alone is one word or more, the last one none or more; in the program's place it is that alone, so
+    /// that `* --help` is no `rm -r x -- --help`.
     pub(crate) fn allows(&self, words: &[String]) -> Option<Coverage> {
         let exact = !self.has_star();
         if let Some(quoted) = &self.quoted {
@@ -156,7 +157,9 @@ impl CommandPattern {
                     false
                 }
                 Some(star) if star.is_star() && word < words.len() => {
-                    retry = Some((token, word));
+                    if token > 0 {
+                        retry = Some((token, word));
+                    }
                     (token, word) = (token + 1, word + 1);
                     true
                 }
@@ -362,6 +365,17 @@ mod tests {
             assert_eq!(allows(pattern, command), want, "allow {pattern:?} {command:?}");
             assert_eq!(denies(pattern, command), want, "deny {pattern:?} {command:?}");
         }
+    }
+
+    #[test]
+    fn a_star_in_the_programs_place_is_one_word_for_allow() {
+        for (command, want) in
+            [("rm --help", true), ("rm -r x -- --help", false), ("rm x --help", false), ("--help", false)]
+        {
+            assert_eq!(allows("* --help", command), want, "{command}");
+        }
+        assert!(denies("* --force", "git push --force"), "for deny it is any");
+        assert!(allows("*", "rm -r x") && allows("* *", "rm -r x"));
     }
 
     #[test]
