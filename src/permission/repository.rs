@@ -109,8 +109,10 @@ fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
     Some(false)
 }
 
-/// Whether nothing in the repository is a symlink, through which git would read (and print) what lies elsewhere.
+/// Whether nothing in the repository is a symlink, through which git would read (and print) what lies elsewhere. Hooks
+/// are left out: they are switched off.
 fn has_no_links(git: &Path) -> bool {
+    let hooks = git.join("hooks");
     let mut left = MAX_ENTRIES;
     let mut open = vec![git.to_owned()];
     while let Some(directory) = open.pop() {
@@ -121,6 +123,7 @@ fn has_no_links(git: &Path) -> bool {
                 return false;
             };
             match kind {
+                (_, path) if path == hooks => {}
                 (kind, _) if kind.is_symlink() => return false,
                 (kind, path) if kind.is_dir() => open.push(path),
                 _ => {}

@@ -288,6 +288,9 @@ async fn only_the_repository_that_git_finds_counts() {
         std::fs::remove_file(disk.root.join(link)).unwrap();
         bare.is(&disk, "git status", "allow").await;
     }
+    std::fs::create_dir_all(disk.root.join(".git/hooks")).unwrap();
+    symlink("../../sub/a", disk.root.join(".git/hooks/pre-commit")).unwrap();
+    bare.is(&disk, "git status", "allow").await;
     repository(".git/modules/m", "[filter \"x\"]\n\tclean = x\n");
     bare.is(&disk, "cd .git/modules/m && git status", "ask").await;
     bare.is(&disk, "cd .git/worktrees/w && git status", "ask").await;
