@@ -45,7 +45,8 @@ pub(crate) fn removed(
             // Of a pattern it is not kept which of them it stands for.
             || pattern(Path::new(target)).is_some() && on_disk.may_lead.iter().any(|word| precious(&word.path))
     };
-    let lost = directories.len() > MAX_DIRECTORIES;
+    // Too many to follow, or through the links of whichever process asks.
+    let lost = directories.len() > MAX_DIRECTORIES || directories.iter().any(|at| at.starts_with("/proc"));
     let fed = |segment: &&Segment| segment.words().any(|w| matches!(w, "xargs" | "parallel"));
     let targets = |segment| Some((recursive_targets(segment)?, fed(&segment)));
     runs().filter_map(targets).find_map(|(targets, fed)| {

@@ -22,25 +22,7 @@ pub(crate) enum ProgramKind {
 
 /// Whether the command may write the files that it names without the ending of their compression.
 pub(crate) fn unpacks<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
-    words.any(|word| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        matches!(
-            name,
-            "gunzip"
-                | "gzip"
-                | "uncompress"
-                | "bunzip2"
-                | "bzip2"
-                | "unxz"
-                | "xz"
-                | "unzstd"
-                | "zstd"
-                | "unlzma"
-                | "lzma"
-                | "pigz"
-                | "unpigz"
-        )
-    })
+    words.any(|word| programs::UNPACKERS.has(word.rsplit('/').next().unwrap_or(word)))
 }
 
 /// The name without directory, version, flavour and machine: `/usr/bin/python3.11` is `python`, `vim.basic` is `vim`,

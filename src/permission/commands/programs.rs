@@ -158,6 +158,10 @@ pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
     "python-config pkg-config pkgconf nproc arch",
 ]);
 
+/// Programs that write a file beside the one that they are given, without the ending of its compression.
+pub(super) static UNPACKERS: Names =
+    Names::of(&["gunzip gzip uncompress bunzip2 bzip2 unxz xz unzstd zstd unlzma lzma pigz unpigz"]);
+
 /// Directories whose programs count by their name.
 pub(super) static SYSTEM_DIRECTORIES: Names = Names::of(&["/bin /usr/bin /usr/local/bin /sbin /usr/sbin"]);
 

@@ -204,6 +204,7 @@ fn what_was_spelt_past_the_rules_once_is_found() {
         "pwd | xargs rm -rf x",
         "xargs -I{} rm -rf {}",
         "rm -rf /proc/self/cwd/../ws",
+        "cd /proc/self/cwd/.. && rm -rf ws",
         "cd a; cd b; cd c; cd d; cd e; cd f; cd g; cd h; cd /; rm -rf ws",
     ] {
         none.bypass_is(&format!("Bash({command})"), "forced");
