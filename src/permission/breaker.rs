@@ -1,5 +1,5 @@
-//! The circuit breaker for `rm -r` of what nobody means to remove: the root, the home, the workspace, and what
-//! they lie in.
+//! The circuit breaker for removing what nobody means to remove, with all that is in it (`rm -r`, `find -delete`, `mv`
+//! elsewhere): the root, the home, the workspace, and what they lie in.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const MAX_DIRECTORIES: usize = 8;
 /// Characters of a target that are shown.
 const SHOWN: usize = 200;
 
-/// What `rm -r` would remove, when one of the segments is such a command and its target is precious, or cannot
+/// What a command would remove, when one of the segments is such a command and its target is precious, or cannot
 /// be told.
 pub(crate) fn removed(
     segments: &[Segment],
@@ -24,7 +24,7 @@ pub(crate) fn removed(
     on_disk: &OnDisk,
 ) -> Option<String> {
     let runs = || segments.iter().filter(|s| s.role() == Role::Runs);
-    if !runs().any(|s| s.words().any(is_rm)) {
+    if !runs().any(|s| s.words().any(|word| is(word, "rm") || is(word, "find") || is(word, "mv"))) {
         return None;
     }
     let directories = directories(segments, place);
@@ -48,8 +48,9 @@ pub(crate) fn removed(
     // Too many to follow, or through the links of whichever process asks.
     let lost = directories.len() > MAX_DIRECTORIES || directories.iter().any(|at| at.starts_with("/proc"));
     let fed = |segment: &&Segment| segment.words().any(|w| matches!(w, "xargs" | "parallel"));
-    let targets = |segment| Some((recursive_targets(segment)?, fed(&segment)));
-    runs().filter_map(targets).find_map(|(targets, fed)| {
+    let removes = runs().filter_map(|s| Some((recursive_targets(s)?, fed(&s))));
+    let others = runs().flat_map(|s| [emptied_by_find(s), moved_away(s)]).flatten().map(|t| (t, false));
+    removes.chain(others).find_map(|(targets, fed)| {
         if targets.is_empty() || lost || fed {
             return Some("what is not told".to_owned());
         }
@@ -76,8 +77,11 @@ pub(crate) fn directories(segments: &[Segment], place: &Place) -> Vec<PathBuf> {
         let room = MAX_DIRECTORIES.saturating_sub(directories.len());
         directories.extend(started_in(segment).take(room).map(|target| here.word_target(target)));
         let moves = |word: &&str| matches!(*word, "cd" | "pushd");
-        let mut words = segment.words().skip_while(|w| !moves(w)).skip(1).filter(|w| !w.starts_with('-'));
-        if let Some(target) = words.next().filter(|_| directories.len() <= MAX_DIRECTORIES) {
+        let mut words = segment.words().skip_while(|w| !moves(w));
+        let moving = words.next().is_some() && directories.len() <= MAX_DIRECTORIES;
+        // Without a word of where to, it is the home.
+        let target = words.find(|w| !w.starts_with('-')).or_else(|| place.home.as_ref().map(|_| "~"));
+        if let Some(target) = target.filter(|_| moving) {
             // Each one counts from where the one before it led.
             from = here.word_target(target);
             directories.push(from.clone());
@@ -107,17 +111,22 @@ fn started_in(segment: &Segment) -> impl Iterator<Item = &str> {
     })
 }
 
-fn is_rm(word: &str) -> bool {
-    word.rsplit('/').next() == Some("rm")
+fn is(word: &str, program: &str) -> bool {
+    word.rsplit('/').next() == Some(program)
 }
 
-/// The operands of an `rm` with a recursive flag.
+/// The words behind the program, where the segment may run it.
+fn arguments<'s>(segment: &'s Segment, program: &'s str) -> Option<impl Iterator<Item = &'s str>> {
+    segment.starts().find(|at| is(segment.text()[*at..].split(' ').next().unwrap_or_default(), program))?;
+    Some(segment.words().skip_while(move |w| !is(w, program)).skip(1))
+}
+
+/// The operands of an `rm` with a recursive flag. A variable may stand for one.
 fn recursive_targets(segment: &Segment) -> Option<Vec<&str>> {
-    let mut recursive = false;
+    let (mut recursive, mut perhaps) = (false, false);
     let mut options = true;
     let mut targets = Vec::new();
-    segment.starts().find(|at| is_rm(segment.text()[*at..].split(' ').next().unwrap_or_default()))?;
-    for word in segment.words().skip_while(|w| !is_rm(w)).skip(1) {
+    for word in arguments(segment, "rm")? {
         if options && word == "--" {
             options = false;
         } else if options && word.starts_with("--") {
@@ -125,12 +134,72 @@ fn recursive_targets(segment: &Segment) -> Option<Vec<&str>> {
         } else if let Some(cluster) = word.strip_prefix('-').filter(|c| options && !c.is_empty()) {
             recursive |= cluster.contains(['r', 'R']);
         } else {
+            perhaps |= options && word.starts_with('$');
             targets.push(word);
         }
+    }
+    if perhaps && !recursive {
+        // Then what it removes is not told either: only what stands there whole counts.
+        targets.retain(|target| !target.contains('$'));
+        return (!targets.is_empty()).then_some(targets);
     }
     // A name with blanks in it is several words here.
     targets.extend(segment.spaced());
     recursive.then_some(targets)
+}
+
+/// Where a `find -delete` starts that spares nothing by its name, age, size or owner.
+fn emptied_by_find(segment: &Segment) -> Option<Vec<&str>> {
+    const SPARING: &[&str] =
+        &["name", "path", "wholename", "regex", "size", "empty", "perm", "links", "user", "group"];
+    const BY_AGE: &[&str] =
+        &["newer", "mtime", "mmin", "atime", "amin", "ctime", "cmin", "used", "anewer", "cnewer"];
+    let words: Vec<&str> = arguments(segment, "find")?.collect();
+    let at = words.iter().position(|word| *word == "-delete")?;
+    // Of alternatives only the one with the action in it counts.
+    let from =
+        words[..at].iter().rposition(|word| matches!(*word, "-o" | "-or" | ",")).map_or(0, |or| or + 1);
+    let spares = |number: usize| {
+        let test = words[number].trim_start_matches('-').trim_start_matches('i');
+        let listed = SPARING.contains(&test) || BY_AGE.iter().any(|age| test.starts_with(age));
+        let negated = number > 0 && matches!(words[number - 1], "!" | "-not" | "\\!");
+        let any = words.get(number + 1).is_some_and(|value| !value.contains(char::is_alphanumeric));
+        words[number].starts_with('-') && listed && !negated && !any
+    };
+    // In parentheses alternatives belong together.
+    let from = if words[..at].iter().any(|word| word.ends_with(')')) { 0 } else { from };
+    if (from..at).any(spares) {
+        return None;
+    }
+    let begins = |word: &&&str| !word.starts_with(['-', '(', '!', '\\']) || word.len() == 1 && **word == "-";
+    let options = words.iter().take_while(|word| matches!(**word, "-H" | "-L" | "-P")).count();
+    let starts: Vec<&str> = words[options..].iter().take_while(begins).copied().collect();
+    Some(if starts.is_empty() { vec!["."] } else { starts })
+}
+
+/// What an `mv` takes from where it is.
+fn moved_away(segment: &Segment) -> Option<Vec<&str>> {
+    let words: Vec<&str> = arguments(segment, "mv")?.collect();
+    let into = words.iter().any(|word| word.starts_with("-t") || word.starts_with("--target"));
+    let mut operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
+    if !into {
+        operands.pop();
+    }
+    // A pattern or a variable stands for many things that are moved all day: only what is named counts.
+    operands.retain(|operand| !operand.contains(['*', '?', '[', '$', '`']));
+    (!operands.is_empty()).then_some(operands)
+}
+
+/// Whether the pattern may stand for about any name.
+fn is_wild(part: &str) -> bool {
+    let mut outside = String::new();
+    let mut rest = part;
+    while let Some((before, behind)) = rest.split_once('[') {
+        outside.push_str(before);
+        rest = behind.split_once(']').map_or("", |(_, after)| after);
+    }
+    outside.push_str(rest);
+    part.contains(['*', '?', '[']) && !outside.contains(|c: char| c.is_alphanumeric())
 }
 
 fn is_precious(word: &str, place: &Place, directories: &[PathBuf], precious: &dyn Fn(&Path) -> bool) -> bool {
@@ -139,13 +208,16 @@ fn is_precious(word: &str, place: &Place, directories: &[PathBuf], precious: &dy
     if word.contains("/proc/") {
         return true;
     }
-    let wild = |part: &&str| part.contains(['*', '?', '[']) && !part.contains(|c: char| c.is_alphanumeric());
+    let wild = |part: &&str| is_wild(part);
     if wild(&word) && !word.contains('/') {
         return true;
     }
     // What lies in a directory is as precious as the directory.
     let parts: Vec<&str> = word.split('/').collect();
-    let fixed = parts.iter().position(wild).map_or(word.to_owned(), |at| parts[..at].join("/") + "/");
+    // Nor can what a variable stands for be told, which may be nothing.
+    let untold = |(at, part): (usize, &&str)| is_wild(part) || at > 0 && part.starts_with(['$', '`']);
+    let fixed =
+        parts.iter().enumerate().position(untold).map_or(word.to_owned(), |at| parts[..at].join("/") + "/");
     let known = ["$HOME", "${HOME}", "$PWD", "${PWD}"]
         .iter()
         .any(|v| fixed.strip_prefix(v).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
@@ -254,6 +326,34 @@ mod tests {
             "env --chdir=../.. rm -rf ws",
             "sudo -D / rm -rf home",
             "cd a && env -C ../../.. rm -rf ws",
+            "cd; rm -rf ../../w/ws",
+            "cd && rm -rf .",
+            "cd --; rm -rf ../u",
+            "rm -rf [a-z]*",
+            "rm -rf ./../[!x]*",
+            "rm -rf $HOME/$X",
+            "rm -rf ~/$X",
+            "rm -rf /$X/",
+            "rm -rf /w/ws/$X",
+            "rm -rf \"/w/ws/${X}\"",
+            "F=-rf; rm $F /",
+            "find / -delete",
+            "find ~ -delete",
+            "find .. -delete",
+            "find -L /w/ws -mindepth 1 -delete",
+            "find /w/ws -type f -delete",
+            "cd .. && find . -delete",
+            "cd ..; find -delete",
+            "find .. ! -name x -delete",
+            "find .. -not -name x -delete",
+            "find .. -name '*' -delete",
+            "find .. -name x -o -delete",
+            "sudo find / -xdev -delete",
+            "mv /w/ws /tmp/x",
+            "mv .. /tmp/x",
+            "mv -t /tmp a ~",
+            "sudo mv -f /home /tmp/x",
+            "cd ../.. && mv ws x",
         ] {
             assert!(fires(command), "{command}");
         }
@@ -280,6 +380,23 @@ mod tests {
             "rmdir /",
             "ls -r /",
             "echo rm; ls -R /",
+            "rm -rf src/$X",
+            "rm $F x",
+            "rm \"$TMPFILE\"",
+            "rm -rf [a-z]x*",
+            "find .. -name '*.pyc' -delete",
+            "find .. -type f -name '*.o' -delete",
+            "find .. \\( -name '*.pyc' -o -name '*.pyo' \\) -delete",
+            "find .. -empty -delete",
+            "find .. -mtime +7 -delete",
+            "find target -delete",
+            "find / -name x",
+            "mv a b",
+            "mv a ..",
+            "mv ../x /tmp",
+            "mv *.rs ..",
+            "ls | xargs mv -t y",
+            "git mv a b",
         ] {
             assert!(!fires(command), "{command}");
         }

@@ -137,11 +137,14 @@ impl CommandPattern {
 
     /// Narrow matching, word by word. A star inside a word stays in it (one at the very end goes on), a star
     /// that stands alone is one word or more, the last one none or more; in the program's place it is that alone, so
-    /// that `* --help` is no `rm -r x -- --help`.
+    /// that `* --help` is no `rm -r x -- --help`, and no path, so that it is no `./x --help`.
     pub(crate) fn allows(&self, words: &[String]) -> Option<Coverage> {
         let exact = !self.has_star();
         if let Some(quoted) = &self.quoted {
             return (quoted == words).then(|| Coverage { spelled: vec![true; words.len()], exact });
+        }
+        if !self.may_begin_with(words.first()?) {
+            return None;
         }
         let mut spelled = vec![false; words.len()];
         let (mut token, mut word) = (0, 0);
@@ -180,6 +183,15 @@ impl CommandPattern {
                 (token, word) = (star + 1, from + 2);
             }
         }
+    }
+
+    /// Whether the first token, where a star is in it, may stand for this program: a path is named by a slash of its
+    /// own, or by a pattern that is nothing but a star.
+    fn may_begin_with(&self, program: &str) -> bool {
+        let slash = |token: &Token| token.parts.iter().any(|part| part.contains('/'));
+        let anything = self.tokens.len() == 1 && self.tokens.iter().all(Token::is_star);
+        let named = self.tokens.first().is_none_or(|token| token.literal().is_some() || slash(token));
+        named || anything || !program.contains('/')
     }
 
     fn wide(&self) -> Wide {
@@ -369,12 +381,28 @@ mod tests {
 
     #[test]
     fn a_star_in_the_programs_place_is_one_word_for_allow() {
-        for (command, want) in
-            [("rm --help", true), ("rm -r x -- --help", false), ("rm x --help", false), ("--help", false)]
-        {
+        for (command, want) in [
+            ("rm --help", true),
+            ("rm -r x -- --help", false),
+            ("rm x --help", false),
+            ("--help", false),
+            ("./gradlew --help", false),
+            ("a/b --help", false),
+            ("/usr/bin/rm --help", false),
+        ] {
             assert_eq!(allows("* --help", command), want, "{command}");
         }
+        for (pattern, command, want) in [
+            ("gradle* build", "gradle/evil build", false),
+            ("gradle*", "gradle/evil", false),
+            ("./gradle* build", "./gradlew build", true),
+            ("*/gradlew build", "./gradlew build", true),
+            ("*", "./gradlew build", true),
+        ] {
+            assert_eq!(allows(pattern, command), want, "{pattern}: {command}");
+        }
         assert!(denies("* --force", "git push --force"), "for deny it is any");
+        assert!(denies("* --force", "./x --force"), "for deny a path, too");
         assert!(allows("*", "rm -r x") && allows("* *", "rm -r x"));
     }
 

@@ -159,12 +159,13 @@ impl PolicyChecker {
         let mut command = None;
         let mut hosts = Vec::new();
         let place = self.place(request);
+        let policy = self.policy(request);
         let mut on_disk = OnDisk::default();
         for touch in &call.touches {
             match touch {
                 Touch::Run { command: text, .. } => {
                     let analysis = shell::analyse(text);
-                    let (operands, found) = located::of_command(&analysis, request, &place);
+                    let (operands, found) = located::of_command(&analysis, request, &place, &policy);
                     paths.extend(operands);
                     on_disk = found;
                     command = Some(analysis);

@@ -7,10 +7,12 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::GlobBuilder;
 
+use super::beneath;
 use super::checker::PermissionRequest;
+use super::policy::Policy;
 use super::repository;
 use super::shell::{CommandAnalysis, WordPath};
-use super::subject::{OnDisk, Place, SubjectPath};
+use super::subject::{OnDisk, PathOf, Place, SubjectPath};
 use crate::workspace::{FileKind, Workspace, WorkspaceError};
 
 /// Most paths of one command that are looked up; where there are more, it is not known where they lead.
@@ -25,6 +27,7 @@ pub(super) fn of_command(
     analysis: &CommandAnalysis,
     request: &PermissionRequest<'_>,
     place: &Place,
+    policy: &Policy,
 ) -> (Vec<SubjectPath>, OnDisk) {
     let (Some(scope), Some(directory)) = (request.scope, request.directory) else {
         return (Vec::new(), OnDisk::default());
@@ -42,6 +45,9 @@ pub(super) fn of_command(
             on_disk.operands_located = false;
             continue;
         };
+        if located.through_process || is_of_whoever_asks(&located.requested) {
+            on_disk.operands_located = false;
+        }
         if operand.file_only && located.kind == Some(FileKind::Directory) {
             on_disk.operands_located = false;
         }
@@ -57,6 +63,7 @@ pub(super) fn of_command(
             of: operand.of,
         });
     }
+    on_disk.nothing_hidden = nothing_hidden(analysis, &operands, policy, place);
     let words = analysis.word_paths(place);
     let distinct: HashSet<&PathBuf> = words.iter().map(|word| &word.written).collect();
     if distinct.len() > MAX_WORDS {
@@ -91,6 +98,26 @@ pub(super) fn of_command(
         }
     }
     (operands, on_disk)
+}
+
+/// Whether every command that descends is known, and nothing that a rule hides lies beneath its operands.
+fn nothing_hidden(
+    analysis: &CommandAnalysis,
+    operands: &[SubjectPath],
+    policy: &Policy,
+    place: &Place,
+) -> bool {
+    if !policy.guards_reads() {
+        return true;
+    }
+    let Some(numbers) = analysis.descending() else { return false };
+    let of = |number: usize| operands.iter().filter(move |path| path.of == PathOf::Leaf(number));
+    numbers.iter().all(|number| of(*number).next().is_some())
+        && beneath::is_clear(
+            numbers.iter().flat_map(|n| of(*n)).map(|path| path.real.as_path()),
+            policy,
+            place,
+        )
 }
 
 fn is_pattern(name: &OsStr) -> bool {
@@ -145,16 +172,19 @@ struct Lost;
 
 /// Where the word leads, when it says more than its spelling.
 fn lead(workspace: &Workspace, directory: &Path, word: &WordPath) -> Result<Option<WordPath>, Lost> {
-    // Without `.` and doubled slashes, which change nothing but the length.
-    if is_of_whoever_asks(&word.written) {
+    if is_of_whoever_asks(&word.written) || is_of_whoever_asks(&word.path) {
         return Err(Lost);
     }
+    // Without `.` and doubled slashes, which change nothing but the length.
     let short: PathBuf = word.written.components().filter(|c| *c != Component::CurDir).collect();
     let located = match workspace.locate(directory, &short) {
         Ok(located) => located,
         Err(error) if is_no_path(&error, &short) => return Ok(None),
         Err(_) => return Err(Lost),
     };
+    if located.through_process && !is_own_stream(&located.requested) || is_of_whoever_asks(&located.real) {
+        return Err(Lost);
+    }
     let is_directory = located.kind == Some(FileKind::Directory);
     if located.real == word.path && is_directory == word.directory {
         return Ok(None);
@@ -169,6 +199,13 @@ fn is_of_whoever_asks(path: &Path) -> bool {
     path.strip_prefix("/proc").is_ok_and(|within| {
         within.components().skip(1).any(|part| links.iter().any(|link| part.as_os_str() == *link))
     })
+}
+
+/// Whether the path is one of the streams that every process has from the start: what is there was given to it.
+fn is_own_stream(path: &Path) -> bool {
+    ["stdin", "stdout", "stderr", "fd/0", "fd/1", "fd/2"]
+        .iter()
+        .any(|name| path == Path::new("/dev").join(name))
 }
 
 /// Whether the kernel, too, finds nothing there.

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod beneath;
 mod breaker;
 mod call;
 mod changed;

@@ -183,6 +183,22 @@ impl Policy {
         protected::is_own(&path, &self.own_paths) || self.deny.read_guard(&path, place).is_some()
     }
 
+    /// Whether something that is hidden may lie beneath the directory, for all that the rules say.
+    pub(super) fn may_hide_beneath(&self, directory: &Path, place: &Place) -> bool {
+        self.own_paths.iter().any(|own| own.starts_with(directory))
+            || self.deny.reads_beneath(directory, place)
+    }
+
+    /// Whether a rule hides anything from reading.
+    pub(super) fn guards_reads(&self) -> bool {
+        self.deny.guards_reads()
+    }
+
+    /// Whether what a rule hides may lie where the command descends.
+    fn hides_beneath(&self, subject: &Subject<'_>) -> bool {
+        self.deny.guards_reads() && !subject.on_disk.nothing_hidden
+    }
+
     fn denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
         let own = |path: &Path| protected::is_own(path, &self.own_paths);
         let touches_own = subject.paths.iter().any(|p| p.spellings(&subject.place).iter().any(|s| own(s)))
@@ -241,10 +257,11 @@ impl Policy {
     /// A command whose words do not say all that it reads or changes, where path rules hold in every session.
     fn might_reach_denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
         let command = subject.command.as_ref()?;
-        let located = subject.on_disk.operands_located && subject.on_disk.words_located;
+        let on_disk = &subject.on_disk;
+        let located = on_disk.operands_located && on_disk.words_located && !command.has_untold_paths();
         let text = if !located && (self.deny.guards_paths() || self.always_ask.guards_paths()) {
             "it is not known where a path in it leads, and rules that hold in every session speak of paths"
-        } else if self.deny.guards_reads() && command.descends() {
+        } else if self.hides_beneath(subject) && command.descends() {
             "it reads what lies beneath a directory, and what may not be read may be there"
         } else if words
             .iter()
@@ -310,7 +327,7 @@ impl Policy {
         subject: &Subject<'_>,
         circumstances: &Circumstances<'_>,
     ) -> Option<Reason> {
-        let (confined, hides) = (circumstances.confined, self.deny.guards_reads());
+        let (confined, hides) = (circumstances.confined, self.hides_beneath(subject));
         let mut found = None;
         for (number, leaf) in command.understood()?.leaves().iter().enumerate().filter(|(_, l)| !l.carried) {
             let reason = if let Some(rule) = self.allow.allows_leaf(leaf, confined, hides) {
@@ -397,7 +414,7 @@ impl Policy {
             subject.on_disk.operands_located
                 && (!known.proxy || subject.on_disk.no_toolchain_chosen)
                 && paths.all(|path| subject.on_disk.paths_stay && is_usual_path(path, mode))
-                && !(known.recursive && self.deny.guards_reads())
+                && !(known.recursive && self.hides_beneath(subject))
         })
     }
 }

@@ -142,6 +142,11 @@ impl RuleList {
             || ["Edit", "Write"].iter().any(|t| self.outright.contains_key(*t))
     }
 
+    /// Whether something that may not be read may lie beneath the directory (absolute, resolved).
+    pub(crate) fn reads_beneath(&self, directory: &Path, place: &Place) -> bool {
+        self.outright.contains_key("Read") || self.reads.may_match_beneath(directory, place, false)
+    }
+
     /// Whether something that is guarded may lie beneath the directory that the word means.
     pub(crate) fn reaches_beneath(&self, word: &WordPath, place: &Place) -> bool {
         self.outright.contains_key("Read")

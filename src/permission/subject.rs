@@ -39,6 +39,8 @@ pub struct OnDisk {
     pub paths_stay: bool,
     /// It is known where every word leads that may be a path.
     pub words_located: bool,
+    /// Where the command descends, no name is one that a rule hides.
+    pub nothing_hidden: bool,
     /// Where words lead that name a directory, or something else than their spelling says.
     pub(crate) leads: Vec<WordPath>,
     /// Where words lead when the shell takes them for patterns of names.

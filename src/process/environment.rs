@@ -14,6 +14,16 @@ const PASSED_PREFIX: &[u8] = b"LC_";
 const OWN_PREFIX: &[u8] = b"TOOLGATE_";
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// Git's settings by variables begin with this: where the server passes some of its own, they stay as they are.
+const GIT_SETTINGS: &[u8] = b"GIT_CONFIG_";
+/// git-config(1): a directory that only looks like a repository (four files of a workspace are enough) is one only
+/// to a command that names it so, by `--git-dir`.
+const PLAIN_REPOSITORIES: [(&str, &str); 3] = [
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_0", "explicit"),
+];
+
 /// Builds the environment of a command from the server's own; `extra` are the names that the configuration
 /// passes on; `temporary` becomes `TMPDIR`.
 pub fn build(
@@ -35,6 +45,9 @@ pub fn build(
     set("LANG", OsStr::new("C.UTF-8"), false);
     set("TERM", OsStr::new("dumb"), true);
     set("TMPDIR", temporary.as_os_str(), true);
+    if !environment.iter().any(|(name, _)| name.as_bytes().starts_with(GIT_SETTINGS)) {
+        environment.extend(PLAIN_REPOSITORIES.map(|(name, value)| (name.into(), value.into())));
+    }
     environment
 }
 
@@ -86,8 +99,26 @@ mod tests {
             .into_iter()
             .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
             .collect();
+        for (name, value) in PLAIN_REPOSITORIES {
+            environment.retain(|(there, set)| (there.as_str(), set.as_str()) != (name, value));
+        }
         environment.sort();
         environment
+    }
+
+    #[test]
+    fn git_takes_no_directory_for_a_repository_by_its_looks() {
+        let of = |extra: &[&str], server: &[(&str, &str)]| -> Vec<String> {
+            let extra: Vec<String> = extra.iter().map(ToString::to_string).collect();
+            let server = server.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+            let all = build(server, &extra, Path::new("/t")).into_iter();
+            let git = all.filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"));
+            git.map(|(name, value)| format!("{}={}", name.display(), value.display())).collect()
+        };
+        let ours =
+            ["GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.bareRepository", "GIT_CONFIG_VALUE_0=explicit"];
+        assert_eq!(of(&[], &[("GIT_CONFIG_COUNT", "0")]), ours);
+        assert_eq!(of(&["GIT_CONFIG_COUNT"], &[("GIT_CONFIG_COUNT", "0")]), ["GIT_CONFIG_COUNT=0"]);
     }
 
     fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -124,6 +124,7 @@ impl Located {
             inside: self.inside,
             kind: Some(kind),
             directory_meant: false,
+            through_process: self.through_process,
         }
     }
 }

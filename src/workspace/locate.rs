@@ -62,6 +62,8 @@ pub struct Located {
     pub kind: Option<FileKind>,
     /// The text ended in a slash: only a directory can be meant.
     pub directory_meant: bool,
+    /// The way leads through a link of proc(5), which leads elsewhere for every process that follows it.
+    pub through_process: bool,
 }
 
 impl Workspace {
@@ -128,7 +130,8 @@ impl Workspace {
         }
         let inside = walk.real.starts_with(&self.root);
         let requested = lexical(&joined);
-        Ok(Located { requested, real: walk.real, inside, kind: walk.kind, directory_meant })
+        let through_process = walk.through_process;
+        Ok(Located { requested, real: walk.real, inside, kind: walk.kind, directory_meant, through_process })
     }
 
     /// The descriptor to start from, and the path beneath it, for a real path.
@@ -192,6 +195,7 @@ struct Walk {
     missing: usize,
     kind: Option<FileKind>,
     links: u32,
+    through_process: bool,
 }
 
 impl Walk {
@@ -202,6 +206,7 @@ impl Walk {
             missing: 0,
             kind: Some(FileKind::Directory),
             links: 0,
+            through_process: false,
         }
     }
 
@@ -242,6 +247,7 @@ impl Walk {
         if self.kind != Some(FileKind::Symlink) {
             return Ok(());
         }
+        self.through_process |= self.real.starts_with("/proc");
         self.links += 1;
         if self.links > MAX_LINKS {
             return Err(WorkspaceError::SymlinkLoop { path: asked.to_path_buf() });

@@ -7,6 +7,6 @@ pub(crate) mod carriers;
 pub(crate) mod descent;
 pub(crate) mod git;
 pub(crate) mod kind;
-mod names;
+pub(in crate::permission) mod names;
 mod programs;
 pub mod read_only;

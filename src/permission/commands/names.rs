@@ -11,12 +11,12 @@ pub(in crate::permission) struct Names {
 
 impl Names {
     /// Of these lists.
-    pub(super) const fn of(lists: &'static [&'static str]) -> Self {
+    pub(in crate::permission) const fn of(lists: &'static [&'static str]) -> Self {
         Self { lists, set: OnceLock::new() }
     }
 
     /// Whether the table has `name`.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::permission) fn has(&self, name: &str) -> bool {
         self.set.get_or_init(|| self.all().collect()).contains(name)
     }
 

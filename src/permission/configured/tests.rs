@@ -432,6 +432,10 @@ async fn git_shows_no_content_that_a_rule_hides() {
         ("git log --oneline -20", "allow", "allow"),
         ("git diff --stat | cat", "allow", "allow"),
         ("git blame sub/a", "allow", "allow"),
+        ("git log --oneline -5 -- sub", "allow", "allow"),
+        ("git -C . log --oneline -3", "allow", "allow"),
+        ("git ls-files sub", "allow", "allow"),
+        ("git log -p -- sub", "forced", "forced"),
         ("git diff", "forced", "forced"),
         ("git diff HEAD~1 -- sub", "forced", "forced"),
         ("git log -p", "forced", "forced"),
@@ -445,4 +449,131 @@ async fn git_shows_no_content_that_a_rule_hides() {
         given(true).is(&disk, command, bypass).await;
     }
     Given::default().is(&disk, "git diff", "allow").await;
+}
+
+#[tokio::test]
+async fn where_nothing_hidden_lies_beneath_a_search_runs_unasked() {
+    let disk = disk();
+    std::fs::create_dir_all(disk.root.join("src/deep/er")).unwrap();
+    std::fs::write(disk.root.join("src/deep/er/main.rs"), "x").unwrap();
+    symlink("../.env", disk.root.join("src/link")).unwrap();
+    let given = Given { deny: &["Read(**/.env)"], ..Given::default() };
+    for command in [
+        "rg -n Foo src",
+        "grep -rn x src | head -3",
+        "find src -name '*.rs'",
+        "cd src && rg --files",
+        "cd src && find . -type f | wc -l",
+        "timeout 5 rg x src",
+        "ls -R src sub",
+        "tree src; du -sh src",
+        "rg x ok.txt src",
+        "grep -rn x ok.txt",
+    ] {
+        given.is(&disk, command, "allow").await;
+    }
+    // With a rule for the program it is the same.
+    let ruled = Given { allow: &["Bash(rg *)"], ..given };
+    ruled.is(&disk, "rg -n Foo src", "allow").await;
+    let given = Given { deny: &["Read(**/.env)"], ..Given::default() };
+    for command in
+        ["rg -n Foo", "rg x .", "rg x src .", "find . -name x", "du", "rg x src; ls -R", "tar cf - src"]
+    {
+        given.is(&disk, command, "forced").await;
+    }
+    given.is(&disk, "rg x .env", "deny").await;
+    std::fs::write(disk.root.join("src/deep/er/.env"), "x").unwrap();
+    for command in ["rg -n Foo src", "cd src && rg --files", "timeout 5 rg x src"] {
+        given.is(&disk, command, "forced").await;
+    }
+    for command in ["rg x src/link", "rg x sub", "cat src/deep/er/main.rs"] {
+        let want = if command.ends_with("link") { "deny" } else { "allow" };
+        given.is(&disk, command, want).await;
+    }
+}
+
+#[tokio::test]
+async fn a_tree_that_is_too_large_to_look_through_asks() {
+    let disk = disk();
+    let many = disk.root.join("many");
+    std::fs::create_dir(&many).unwrap();
+    for number in 0..20_001 {
+        std::fs::write(many.join(number.to_string()), "").unwrap();
+    }
+    let given = Given { deny: &["Read(**/.env)"], ..Given::default() };
+    given.is(&disk, "rg x many", "forced").await;
+    std::fs::remove_file(many.join("0")).unwrap();
+    given.is(&disk, "rg x many", "allow").await;
+    // Where nothing that the rule speaks of can lie, nothing is looked through.
+    std::fs::write(many.join("0"), "").unwrap();
+    let given = Given { deny: &["Read(./lock/**)"], ..Given::default() };
+    given.is(&disk, "rg x many", "allow").await;
+    given.is(&disk, "rg x .", "forced").await;
+}
+
+#[tokio::test]
+async fn a_way_through_the_links_of_a_process_is_not_told() {
+    let disk = disk();
+    symlink("/proc/self/cwd", disk.root.join("pc")).unwrap();
+    symlink("/proc/self", disk.root.join("ps")).unwrap();
+    symlink("/proc/self/fd", disk.root.join("fd")).unwrap();
+    let ways = [
+        "cat /dev/fd/../cwd/lock/x",
+        "cat /tmp/../proc/self/cwd/lock/x",
+        "cat pc/lock/x",
+        "cat ps/cwd/lock/x",
+        "cat fd/../cwd/lock/x",
+        "cat < fd/../cwd/lock/x",
+        "echo x > /dev/fd/../cwd/lock/x",
+        "cat /proc/thread-self/cwd/lock/x",
+        "cp /dev/fd/../cwd/lock/x y",
+    ];
+    let given = Given { deny: &["Read(./lock/**)"], bypass: true, ..Given::default() };
+    for command in ways {
+        given.is(&disk, command, "forced").await;
+    }
+    for command in ways {
+        Given::default().is(&disk, command, "ask").await;
+    }
+    given.is(&disk, "cat ok.txt > /dev/stderr", "allow").await;
+    given.is(&disk, "cat ok.txt 2> /dev/null", "allow").await;
+}
+
+#[tokio::test]
+async fn a_dash_is_a_file_to_programs_that_take_it_so() {
+    let disk = disk();
+    let outside = disk.outside.join("secret");
+    for command in ["hexdump -C -", "rev -", "ls -", "ls -a -- -", "realpath -", "rev - ok.txt", "df -"] {
+        Given::default().is(&disk, command, "allow").await;
+    }
+    symlink(&outside, disk.root.join("-")).unwrap();
+    for command in ["hexdump -C -", "rev -", "ls -", "ls -a -- -", "realpath -", "rev - ok.txt", "df -"] {
+        Given::default().is(&disk, command, "ask").await;
+    }
+    std::fs::remove_file(disk.root.join("-")).unwrap();
+    symlink(".env", disk.root.join("-")).unwrap();
+    let given = Given { deny: &["Read(**/.env)"], allow: &["Bash(cp *)"], ..Given::default() };
+    for command in ["rev -", "cp - out.txt", "cp ok.txt -", "true; cp - out.txt"] {
+        given.is(&disk, command, "deny").await;
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_only_the_shell_knows_is_asked_about_where_rules_speak_of_paths() {
+    let disk = disk();
+    let given = Given { deny: &["Read(./lock/**)"], bypass: true, ..Given::default() };
+    for command in
+        ["D=lock; cat $D/x", "cat \"${x:-lock}\"/x", "cat ~root/x", "cat ~+/lock/x", "x=1; cat < $f"]
+    {
+        given.is(&disk, command, "forced").await;
+    }
+    for command in ["for i in 1 2; do echo $i; done", "x=$(date); echo \"$x\""] {
+        given.is(&disk, command, "allow").await;
+    }
+    let home = format!("Read({}/**)", disk.outside.display());
+    let given = Given { deny: &[&home], bypass: true, ..Given::default() };
+    given.is(&disk, "for i in 1 2; do echo $i; done", "allow").await;
+    // Without rules for paths bypass is what it says.
+    let given = Given { bypass: true, ..Given::default() };
+    given.is(&disk, "D=lock; cat $D/x", "allow").await;
 }

@@ -13,6 +13,7 @@ mod read;
 pub(crate) mod scan;
 mod script;
 mod second;
+mod untold;
 mod word;
 
 use std::collections::HashSet;
@@ -253,6 +254,30 @@ impl CommandAnalysis {
         }
     }
 
+    /// The commands that descend, by their numbers; none where one of them may read more than beneath the operands
+    /// that are known.
+    pub(crate) fn descending(&self) -> Option<Vec<usize>> {
+        let script = self.read.as_ref().ok()?;
+        let mut numbers = Vec::new();
+        for (number, leaf) in script.leaves.iter().enumerate() {
+            match (&leaf.known, &leaf.git) {
+                (Some(known), _) if known.recursive => numbers.push(number),
+                (Some(_), _) => {}
+                (None, _) if script.is_known_by_its_carrier(leaf) => {}
+                (None, Some(known)) if !known.recursive => {}
+                (None, Some(_)) => return None,
+                (None, None) if segments(leaf).iter().any(descent::descends) => return None,
+                (None, None) => {}
+            }
+        }
+        Some(numbers)
+    }
+
+    /// Whether a word that may be a path leads where the text does not tell, in a text that is not understood.
+    pub(crate) fn has_untold_paths(&self) -> bool {
+        self.read.is_err() && self.segments.iter().any(untold::has_untold_path)
+    }
+
     /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).
     pub fn uses_network(&self) -> bool {
         self.segments.iter().any(|s| s.text().contains("/dev/tcp/") || s.text().contains("/dev/udp/"))
@@ -278,17 +303,20 @@ impl CommandAnalysis {
             for leaf in &script.leaves {
                 let mut here = places(place, &leaf.directories);
                 here.extend(places(place, &leaf.git_directories()));
+                let known = leaf.known.is_some() || script.is_known_by_its_carrier(leaf);
+                // Whatever else git does in a repository that is not plain: it lists what lies in a directory.
+                let stays = known || leaf.git.as_ref().is_some_and(|known| !known.recursive);
                 for segment in segments(leaf) {
-                    words.of(&segment, leaf.known.is_some(), &here);
+                    words.of(&segment, known, stays, &here);
                 }
             }
             for file in &script.files {
-                words.of(&file.segment(), false, &places(place, &file.directories));
+                words.of(&file.segment(), false, false, &places(place, &file.directories));
             }
         } else {
             let here = places(place, &breaker::directories(&self.segments, place));
             for segment in &self.segments {
-                words.of(segment, false, &here);
+                words.of(segment, false, false, &here);
             }
         }
         words.out
@@ -307,13 +335,13 @@ struct Words<'p> {
 }
 
 impl Words<'_> {
-    fn of(&mut self, segment: &Segment, known: bool, places: &[Place]) {
+    fn of(&mut self, segment: &Segment, known: bool, stays: bool, places: &[Place]) {
         let (skip, may_edit) = match segment.role() {
             Role::Runs => (1, !known && !kind::only_reads(segment.words())),
             Role::Source => (0, false),
             Role::Target => (0, true),
         };
-        let descends = !known && segment.role() == Role::Runs && !descent::stays(segment);
+        let descends = !stays && segment.role() == Role::Runs && !descent::stays(segment);
         // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
         let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
         let words = words.map(|(_, word)| word).chain(segment.spaced());
@@ -356,7 +384,8 @@ const CLUSTER_MAX: usize = 8;
 /// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
 /// `-nfpath`, `name=@path;type=text`, `{path}`, `file://localhost/path`.
 fn path_parts(word: &str) -> impl Iterator<Item = &str> {
-    let whole = (!word.starts_with('-')).then_some(word);
+    // To many programs `-` is a file like any other.
+    let whole = (!word.starts_with('-') || word == "-").then_some(word);
     let cluster = word.strip_prefix('-').filter(|w| !w.starts_with('-')).unwrap_or_default();
     let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).count().min(CLUSTER_MAX);
     // Behind one letter whatever it is, behind more what looks like a path.
@@ -373,7 +402,7 @@ fn path_parts(word: &str) -> impl Iterator<Item = &str> {
         .flatten()
         .chain(behind_letters)
         .chain(pieces)
-        .filter(|part| !part.is_empty() && *part != "-")
+        .filter(|part| !part.is_empty())
 }
 
 #[cfg(test)]

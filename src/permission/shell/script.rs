@@ -66,6 +66,12 @@ impl Script {
         started.next().filter(|_| started.next().is_none() && self.files.is_empty())
     }
 
+    /// Whether the command is one that is only timed or bounded, and its carrier is known by what it says.
+    pub(super) fn is_known_by_its_carrier(&self, leaf: &Leaf) -> bool {
+        let carries = |other: &Leaf| other.known.is_some() && other.inner > 0 && other.inner() == leaf.words;
+        leaf.carried && self.leaves.iter().any(carries)
+    }
+
     /// The commands that the shell itself starts: what they run in turn is theirs.
     pub(crate) fn started(&self) -> impl Iterator<Item = &Leaf> {
         self.leaves.iter().filter(|leaf| !leaf.carried)

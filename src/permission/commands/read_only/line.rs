@@ -108,11 +108,9 @@ impl Known {
             None => false,
         };
         let operands = self.paths(line, recursive)?;
-        let operands = operands
-            .into_iter()
-            .filter(|p| *p != "-")
-            .map(|p| Operand { path: p.to_owned(), access: Access::Read })
-            .collect();
+        // Not every program takes `-` for its standard input: to the others it is a file.
+        let operands =
+            operands.into_iter().map(|p| Operand { path: p.to_owned(), access: Access::Read }).collect();
         Some(KnownUse { operands, recursive, files_only: self.files_only, ..KnownUse::default() })
     }
 

@@ -165,6 +165,13 @@ pub(super) fn no_response_files<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     (!line.operands.iter().any(|path| path.starts_with('@'))).then(|| line.operands.clone())
 }
 
+/// The operands of `tail`, of which the first may be an option of old, `+3` or `+3f`: the latter never ends.
+pub(super) fn tail<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    let counts = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let of_old = line.operands.first().and_then(|word| word.strip_prefix('+'));
+    of_old.is_none_or(counts).then(|| line.operands.clone())
+}
+
 /// Exactly two paths.
 pub(super) fn two<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     (line.operands.len() == 2).then(|| line.operands.clone())

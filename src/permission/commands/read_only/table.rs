@@ -41,12 +41,22 @@ const TABLE: &[Known] = &[
     Known { names: &["fold"], flags: "bs", values: "w", numeric: true, ..PLAIN },
     // 5.1, 5.2.
     Known {
-        names: &["head", "tail"],
+        names: &["head"],
         flags: "qvz",
         values: "nc",
         long: &["quiet silent verbose"],
         long_values: &["lines bytes"],
         numeric: true,
+        ..PLAIN
+    },
+    Known {
+        names: &["tail"],
+        flags: "qvz",
+        values: "nc",
+        long: &["quiet silent verbose"],
+        long_values: &["lines bytes"],
+        numeric: true,
+        operands: Operands::Read(special::tail),
         ..PLAIN
     },
     // 6.1, 6.4 to 6.6.

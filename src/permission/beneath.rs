@@ -1,0 +1,47 @@
+//! Whether anything lies beneath a directory that a rule hides.
+
+use std::path::{Path, PathBuf};
+
+use super::policy::Policy;
+use super::subject::Place;
+
+/// Most names that are looked at for one command; beyond that it is not known what is there.
+const MAX_NAMES: usize = 20_000;
+/// Directories deeper than this are not looked into.
+const MAX_DEPTH: usize = 64;
+
+/// Whether nothing at or beneath these real paths is hidden, as far as can be seen now: every name was looked at.
+/// Symlinks count by their names, since what descends here does not follow them.
+pub(super) fn is_clear<'p>(
+    paths: impl IntoIterator<Item = &'p Path>,
+    policy: &Policy,
+    place: &Place,
+) -> bool {
+    let mut pending: Vec<(PathBuf, usize)> = paths.into_iter().map(|path| (path.to_path_buf(), 0)).collect();
+    let mut left = MAX_NAMES;
+    while let Some((path, depth)) = pending.pop() {
+        if policy.hides(&path, place) {
+            return false;
+        }
+        if !policy.may_hide_beneath(&path, place) {
+            continue;
+        }
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => continue,
+            Err(_) => return false,
+        };
+        for entry in entries {
+            let Some(fewer) = left.checked_sub(1) else { return false };
+            left = fewer;
+            let Ok(entry) = entry else { return false };
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => pending.push((path, depth + 1)),
+                Ok(kind) if !kind.is_dir() && !policy.hides(&path, place) => {}
+                _ => return false,
+            }
+        }
+    }
+    true
+}
