@@ -332,3 +332,38 @@ async fn git_reads_unasked_where_its_settings_are_plain() {
     session.asks("link", "Bash", json!({"command": "git status"})).await;
     assert!(!marked.exists());
 }
+
+/// Four files make a directory that git takes for a bare repository, and none of them is called `.git`: a rule for a
+/// command of git must not run what their settings name.
+#[tokio::test]
+async fn a_directory_that_looks_like_a_repository_is_none() {
+    let server =
+        TestServer::with_config(&json!({"permissions": {"mode": "accept_edits", "allow": ["Bash(git *)"]}}));
+    let session = server.session().await;
+    let marked = session.file("marked");
+    for (id, name, content) in [
+        ("1", "bare/HEAD", "ref: refs/heads/main\n".to_owned()),
+        ("2", "bare/objects/x", String::new()),
+        ("3", "bare/refs/x", String::new()),
+        (
+            "4",
+            "bare/config",
+            format!(
+                "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = \"touch {}; false\"\n",
+                marked.display()
+            ),
+        ),
+    ] {
+        let written =
+            session.call(id, "Write", json!({"file_path": name, "content": content})).await.expect(200);
+        assert_eq!(written["status"], "completed", "{written}");
+    }
+    let call = session.bash("5", "cd bare && git status").await.expect(200);
+    assert_eq!(call["status"], "completed", "{call}");
+    assert!(call["result"]["result"].as_str().unwrap().contains("safe.bareRepository"), "{call}");
+    assert!(!marked.exists());
+    // To git itself it is one, and what it names would have run.
+    let told =
+        std::process::Command::new("git").arg("status").current_dir(session.file("bare")).output().unwrap();
+    assert!(marked.exists(), "{}", String::from_utf8_lossy(&told.stderr));
+}
