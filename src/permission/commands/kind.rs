@@ -135,7 +135,8 @@ pub(crate) fn may_allow(words: &[String], coverage: &Coverage, confined: bool) -
             // `tar cIf`: its first word is options even without a dash.
             let old_style = name == "tar" && words.get(1).is_some_and(|w| w.contains(['I', 'F', 'T', 'P']));
             let plain = name != "git" || git_is_plain(words, coverage);
-            let risky = old_style || swallowed.iter().any(|w| is_risky_option(name, w));
+            let of_git = |w: &str| name == "git" && is_risky_for_git(words, w);
+            let risky = old_style || swallowed.iter().any(|w| is_risky_option(name, w) || of_git(w));
             plain && !risky && !runs_a_swallowed_word(name, words, coverage)
         }
     }
@@ -196,7 +197,12 @@ fn is_risky_option(program: &str, word: &str) -> bool {
     }
     // A variable of make is code as soon as it holds more than a word.
     if matches!(program, "make" | "gmake") && word.contains('=') {
-        return word.contains(|c: char| !c.is_ascii_alphanumeric() && !"=_./,:+-".contains(c))
+        let reads_or_runs = ["MAKEFILES", "MAKE"].iter().any(|name| {
+            word.strip_prefix(name)
+                .is_some_and(|rest| rest.trim_start_matches([':', '+', '?', '!']).starts_with('='))
+        });
+        return reads_or_runs
+            || word.contains(|c: char| !c.is_ascii_alphanumeric() && !"=_./,:+-".contains(c))
             || word.starts_with("--");
     }
     if let Some(long) = word.strip_prefix("--").filter(|l| !l.is_empty()) {
@@ -210,6 +216,16 @@ fn is_risky_option(program: &str, word: &str) -> bool {
         }
         None => false,
     }
+}
+
+/// Whether the word is a cluster of short options with one that the subcommand reads a file, or runs a program, by.
+fn is_risky_for_git(words: &[String], word: &str) -> bool {
+    let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) else { return false };
+    let risky = git_subcommand(&mut words.iter().skip(1).map(String::as_str))
+        .and_then(|subcommand| row(programs::RISKY_GIT, subcommand));
+    // Behind `-m` it is the message.
+    let cluster = cluster.split('m').next().unwrap_or_default();
+    risky.is_some_and(|letters| cluster.contains(|c| letters.contains(c)))
 }
 
 /// Whether the program runs a word that the rule does not spell out (`npm exec *`). Behind the first such
@@ -361,6 +377,32 @@ mod tests {
             ("git push *", "git push --receive-pack=./x origin", false),
             ("git push *", "git push --rec=./x origin", false),
             ("git *", "git status", true),
+            ("git *", "git apply --unsafe-paths p.patch", false),
+            ("git *", "git apply --build-fake-ancestor=/x p.patch", false),
+            ("git *", "git apply p.patch", true),
+            ("git *", "git pull --rebase -s x/y . side", false),
+            ("git pull *", "git pull -sx/y . side", false),
+            ("git *", "git pull --rebase origin main", true),
+            ("git *", "git -C d merge -qs x side", false),
+            ("git *", "git commit -F /etc/hostname", false),
+            ("git *", "git commit -qF/etc/hostname", false),
+            ("git *", "git commit -S -m x", false),
+            ("git *", "git commit -am Fix", true),
+            ("git *", "git commit -mFeS", true),
+            ("git *", "git tag -u key v1", false),
+            ("git *", "git tag -a v1 -m x", true),
+            ("git *", "git add --pathspec-from-file=/etc/passwd", false),
+            ("git *", "git add -e", false),
+            ("git *", "git add -u", true),
+            ("git *", "git push -u origin x", true),
+            ("git *", "git blame -S /etc/passwd f", false),
+            ("git *", "git log -S word --oneline", true),
+            ("git *", "git archive -o /x HEAD", false),
+            ("git *", "git diff --no-index /dev/null /etc/passwd", false),
+            ("git commit -F msg", "git commit -F msg", true),
+            ("make *", "make MAKEFILES=/tmp/x", false),
+            ("make *", "make MAKE:=./x", false),
+            ("make *", "make MAKE_ENV=1", true),
             ("git *", "git -c core.pager=x log", false),
             ("git *", "git myalias", false),
             ("git *", "git config core.pager x", false),

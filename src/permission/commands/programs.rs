@@ -71,7 +71,7 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
         "git",
         "exec exec-path upload-pack receive-pack ext-diff textconv open-files-in-pager output config \
      config-env template separate-git-dir git-dir work-tree extcmd paginate strategy gpg-sign edit \
-     contents file",
+     contents file unsafe-paths build-fake-ancestor pathspec-from-file no-index",
     ),
     (
         "tar",
@@ -111,6 +111,25 @@ pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
     ("gmake", "fCIE"),
     ("cmake", "EP"),
     ("pandoc", "FLd"),
+];
+
+/// Short options of git's subcommands of the same kind: they name a file to read or write, a key, a strategy (which is a
+/// program), or open an editor.
+pub(super) const RISKY_GIT: &[(&str, &str)] = &[
+    ("add", "e"),
+    ("am", "S"),
+    ("archive", "o"),
+    ("blame", "S"),
+    ("cherry-pick", "eSs"),
+    ("commit", "FSet"),
+    ("format-patch", "o"),
+    ("grep", "f"),
+    ("merge", "FSes"),
+    ("notes", "F"),
+    ("pull", "Ses"),
+    ("rebase", "Ss"),
+    ("revert", "eSs"),
+    ("tag", "Fesu"),
 ];
 
 /// Options of the same kind where one dash stands before a whole name.
