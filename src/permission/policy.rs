@@ -230,7 +230,7 @@ impl Policy {
                 format!("it would remove {target} with all that is in it"),
             ));
         }
-        if command.segments().iter().any(sets_up_repository) {
+        if sets_up_repository(command) {
             let text = "it may make a repository or change its settings, which git and other programs obey"
                 .to_owned();
             return Some(Reason::new(By::Protection, text));
@@ -412,7 +412,7 @@ impl Policy {
         known.is_some_and(|known| {
             let mut paths = subject.paths.iter().filter(|path| path.of == PathOf::Leaf(number));
             subject.on_disk.operands_located
-                && (!known.proxy || subject.on_disk.no_toolchain_chosen)
+                && (known.proxy.is_none() || subject.on_disk.no_toolchain_chosen)
                 && paths.all(|path| subject.on_disk.paths_stay && is_usual_path(path, mode))
                 && !(known.recursive && self.hides_beneath(subject))
         })
@@ -465,8 +465,14 @@ fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'stat
     })
 }
 
-fn sets_up_repository(segment: &Segment) -> bool {
-    segment.starts().any(|at| segment.text().get(at..).is_some_and(git::sets_up))
+/// Whether a git in it may make a repository or change settings. The words of a command are all that it gets where the
+/// text is understood and it is no guess within another one.
+fn sets_up_repository(command: &CommandAnalysis) -> bool {
+    let told = command.understood().is_some() && command.programs_with_more_words().next().is_none();
+    let may = |segment: &Segment, at: usize| {
+        segment.text().get(at..).is_some_and(|text| git::sets_up(text, told && at == 0))
+    };
+    command.segments().iter().any(|segment| segment.starts().any(|at| may(segment, at)))
 }
 
 fn by_grant(grant: &Rule) -> Reason {

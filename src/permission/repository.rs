@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::commands::git;
-use super::commands::read_only::TOOLCHAIN_FILES;
+use super::commands::read_only::Proxy;
 use super::shell::CommandAnalysis;
 use crate::workspace::{FileKind, Located, Workspace};
 
@@ -13,6 +13,8 @@ use crate::workspace::{FileKind, Located, Workspace};
 const MAX_HEAD: u64 = 255;
 /// The longest settings that are looked at, in bytes.
 const MAX_SETTINGS: u64 = 256 * 1024;
+/// The longest manifest of a project that is looked at, in bytes.
+const MAX_MANIFEST: u64 = 256 * 1024;
 /// The longest index that is looked at, in bytes: some 300,000 files.
 const MAX_INDEX: u64 = 32 * 1024 * 1024;
 
@@ -46,19 +48,25 @@ pub(super) fn no_toolchain_chosen(
     workspace: &Workspace,
     directory: &Path,
 ) -> bool {
-    let is_none = |start: &PathBuf| {
+    let is_none = |(start, proxy): (&PathBuf, Proxy)| {
         let start = workspace.locate(directory, &directory.join(start)).ok()?;
         for above in start.real.ancestors() {
-            for name in TOOLCHAIN_FILES.all() {
+            for name in proxy.files() {
                 let found = entry(workspace, above, name)?;
                 if found.kind.is_some() || found.real != above.join(name) {
+                    return Some(false);
+                }
+            }
+            if let Some(name) = proxy.manifest() {
+                let manifest = String::from_utf8(read(workspace, above, name, MAX_MANIFEST)?).ok()?;
+                if proxy.is_chosen_by(&manifest) {
                     return Some(false);
                 }
             }
         }
         Some(start.inside)
     };
-    analysis.changes_nothing() && analysis.proxies_in().all(|start| is_none(start).unwrap_or(false))
+    analysis.changes_nothing() && analysis.proxies_in().all(|proxy| is_none(proxy).unwrap_or(false))
 }
 
 /// Whether the nearest `.git` from the directory upwards lies in the workspace, is a repository by itself, and has only
@@ -161,14 +169,14 @@ fn entry(workspace: &Workspace, directory: &Path, name: &str) -> Option<Located>
     workspace.locate(directory, &directory.join(name)).ok()
 }
 
-/// The content of a file in the repository, none where there is no such file. `None`: it is no regular file, a
+/// The content of a file in a directory (a repository, say), none where there is no such file. `None`: it is no regular file, a
 /// symlink leads to it, or it is longer than `most`.
-fn read(workspace: &Workspace, git: &Path, name: &str, most: u64) -> Option<Vec<u8>> {
-    let found = entry(workspace, git, name)?;
-    if found.kind.is_none() && found.real == git.join(name) {
+fn read(workspace: &Workspace, directory: &Path, name: &str, most: u64) -> Option<Vec<u8>> {
+    let found = entry(workspace, directory, name)?;
+    if found.kind.is_none() && found.real == directory.join(name) {
         return Some(Vec::new());
     }
-    if found.real != git.join(name) {
+    if found.real != directory.join(name) {
         return None;
     }
     let mut content = Vec::new();

@@ -99,12 +99,33 @@ pub(crate) fn only_reads<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
     match words.next() {
         Some("git") => {
             // `git diff --output=file` writes.
-            git_subcommand(&mut words)
-                .is_some_and(|sub| programs::INERT_GIT.has(sub) && !matches!(sub, "mv" | "rm"))
-                && !words.any(|word| word.starts_with("--o"))
+            reading_git(&mut words) && !words.any(|word| word.starts_with("--o"))
         }
         Some(program) => programs::INERT.has(program) && !programs::WRITERS.has(program),
         None => true,
+    }
+}
+
+/// Whether a subcommand of git follows that changes no file that it is told, in whichever repository (git(1)).
+fn reading_git<'w>(words: &mut impl Iterator<Item = &'w str>) -> bool {
+    let mut named = false;
+    loop {
+        let elsewhere = |word: &str| matches!(word, "--git-dir" | "--work-tree");
+        match words.next() {
+            Some("--no-pager" | "-P") => {}
+            Some("-C") => {
+                words.next();
+            }
+            Some(word) if word.split('=').next().is_some_and(elsewhere) => {
+                named = true;
+                if elsewhere(word) {
+                    words.next();
+                }
+            }
+            Some("diff" | "log" | "show" | "blame" | "status") => return true,
+            Some(sub) => return !named && programs::INERT_GIT.has(sub) && !matches!(sub, "mv" | "rm"),
+            None => return false,
+        }
     }
 }
 

@@ -44,6 +44,8 @@ struct Given<'a> {
     always_ask: &'a [&'a str],
     workdir: Option<&'a str>,
     bypass: bool,
+    /// Edits are accepted.
+    edits: bool,
     /// What is in force meanwhile; none where the call carries no revision of its own.
     meanwhile: Option<&'a str>,
 }
@@ -97,7 +99,11 @@ impl Given<'_> {
             paths: &paths,
             scope: Some(&scope),
             directory: Some(&directory),
-            flags: Flags { bypass: self.bypass, mode: PermissionMode::Default, someone_there: true },
+            flags: Flags {
+                bypass: self.bypass,
+                mode: if self.edits { PermissionMode::AcceptEdits } else { PermissionMode::Default },
+                someone_there: true,
+            },
         };
         let forced = checker.requires_forced_confirmation(&request);
         match checker.check_or_request(&request).await {
@@ -399,6 +405,7 @@ async fn a_version_is_told_unasked_where_no_file_chooses_the_program() {
         "cp a rust-toolchain.toml; cargo --version",
         "cd ../outside && cargo --version",
         "cargo --version --list",
+        "mkdir mise && cargo --version",
     ] {
         given.is(&disk, command, "ask").await;
     }
@@ -415,6 +422,115 @@ async fn a_version_is_told_unasked_where_no_file_chooses_the_program() {
             std::fs::remove_file(&file).unwrap();
         }
         given.is(&disk, "cd sub && cargo --version", "allow").await;
+    }
+}
+
+/// The same for other languages, each of which has files of its own.
+#[tokio::test]
+async fn each_language_has_its_choosers() {
+    let disk = disk();
+    let given = Given::default();
+    let all = "python3 --version; node -v && cd sub && rustup --version && rustc -vV";
+    given.is(&disk, all, "allow").await;
+    for (name, content, commands) in [
+        (".python-version", "x", &["python3 --version", "python -V"][..]),
+        ("pyproject.toml", "[tool.rye]\nmanaged = true\n", &["python --version"]),
+        (".node-version", "x", &["node --version"]),
+        (".nvmrc", "x", &["node -v"]),
+        (".volta/hooks.json", "{}", &["node -v"]),
+        ("package.json", "{\"volta\": {}}", &["node -v"]),
+        (".tool-versions", "x", &["python3 --version", "node -v", "rustup --version"]),
+        ("rust-toolchain", "x", &["rustup -V", "rustc --version --verbose"]),
+    ] {
+        for directory in ["sub", ".", ".."] {
+            let file = disk.root.join(directory).join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, content).unwrap();
+            for command in commands {
+                given.is(&disk, &format!("cd sub && {command}"), "ask").await;
+            }
+            std::fs::remove_file(&file).unwrap();
+            symlink("nowhere", &file).unwrap();
+            given.is(&disk, &format!("cd sub && {}", commands[0]), "ask").await;
+            std::fs::remove_file(&file).unwrap();
+            if file.parent() != Some(&disk.root.join(directory)) {
+                std::fs::remove_dir(file.parent().unwrap()).unwrap();
+            }
+        }
+        given.is(&disk, all, "allow").await;
+    }
+    for (name, content) in [("package.json", "{\"name\": \"x\"}"), ("pyproject.toml", "[project]\n")] {
+        std::fs::write(disk.root.join(name), content).unwrap();
+    }
+    given.is(&disk, all, "allow").await;
+}
+
+/// What only git knows how to name, and variables that leave it as it is.
+#[tokio::test]
+async fn git_reads_by_its_own_names() {
+    let disk = disk();
+    for name in ["objects", "refs"] {
+        std::fs::create_dir_all(disk.root.join(".git").join(name)).unwrap();
+    }
+    std::fs::write(disk.root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let none = Given::default();
+    for (command, want) in [
+        ("git diff HEAD@{1}", "allow"),
+        ("git log --oneline @{u}..HEAD", "allow"),
+        ("git show stash@{0} v1^{commit} v1^{}", "allow"),
+        ("git diff HEAD@{1,2}", "ask"),
+        ("git diff HEAD@{1..2}", "ask"),
+        ("git diff HEAD@{1}{a,b}", "ask"),
+        ("git diff x{1}", "ask"),
+        ("git diff @{a@{1},b}", "ask"),
+        ("git diff HEAD@{1\"\",2}", "ask"),
+        ("GIT_PAGER= git diff", "allow"),
+        ("GIT_PAGER=cat git diff |& head", "allow"),
+        ("GIT_OPTIONAL_LOCKS=0 git status", "allow"),
+        ("GIT_OPTIONAL_LOCKS=1 git status", "ask"),
+        ("GIT_PAGER=./x git diff", "ask"),
+        ("git config user.email", "allow"),
+        ("git config --get-regexp '^remote'", "allow"),
+        ("git config --show-origin --list", "allow"),
+        ("git config --global --list", "ask"),
+        ("git config --global user.email", "ask"),
+        ("git config user.email x", "forced"),
+        ("git config user.email ''", "forced"),
+        ("timeout 5 git config --list", "allow"),
+        ("git --git-dir=.git log", "ask"),
+        ("git --git-dir .git --work-tree=. status", "ask"),
+        ("git --git-dir=.git config a.b c", "forced"),
+        ("git --git-dir=.git checkout x", "forced"),
+        ("grep -rnE x . --exclude-dir={.git,.venv}", "ask"),
+        ("grep -rnE x . > {.git,.venv}", "forced"),
+    ] {
+        none.is(&disk, command, want).await;
+    }
+}
+
+/// What is made counts by where it leads.
+#[tokio::test]
+async fn what_is_made_counts_by_where_it_leads() {
+    let disk = disk();
+    symlink("../outside", disk.root.join("out")).unwrap();
+    let given = Given { edits: true, ..Given::default() };
+    for (command, want) in [
+        ("mkdir -p build/x && touch build/x/a", "allow"),
+        ("touch ok.txt new", "allow"),
+        ("mkdir out/x", "ask"),
+        ("touch out/x", "ask"),
+        ("mkdir g2/x", "forced"),
+        ("touch g2/hooks/pre-commit", "forced"),
+        ("touch AGENTS.md", "forced"),
+        ("mkdir -p x && touch x/../.git/y", "forced"),
+        ("touch ../outside/y", "ask"),
+    ] {
+        given.is(&disk, command, want).await;
+    }
+    let denies = Given { edits: true, deny: &["Edit(lock/**)"], ..Given::default() };
+    for command in ["touch lock/x", "mkdir -p L2/x"] {
+        denies.is(&disk, command, "deny").await;
+        Given { bypass: true, deny: &["Edit(lock/**)"], ..Given::default() }.is(&disk, command, "deny").await;
     }
 }
 

@@ -67,8 +67,11 @@ pub(super) fn tokens(tokens: &[Token]) -> Result<(), NotUnderstood> {
                 }
             }
             Token::Operator(text, _) if text == ")" => {
-                open =
-                    open.checked_sub(1).ok_or(NotUnderstood("a parenthesis is closed that was not open"))?;
+                open = open.checked_sub(1).ok_or(NotUnderstood(if cases > 0 {
+                    "a `case` is in it"
+                } else {
+                    "a parenthesis is closed that was not open"
+                }))?;
             }
             Token::Word(text, _) if COMPOUND.contains(&text.as_str()) => {
                 compound += 1;

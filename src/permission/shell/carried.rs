@@ -60,6 +60,35 @@ const CHANGERS: &[&str] = &[
     "caller",
 ];
 
+const SETS_UP_THE_SHELL: NotUnderstood =
+    NotUnderstood("a builtin in it sets up the shell itself, or evaluates its words");
+
+/// Programs that a person types commands into, by their bare names.
+const CONSOLES: &[&str] = &[
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "vimdiff",
+    "view",
+    "nvim",
+    "emacs",
+    "emacsclient",
+    "nano",
+    "less",
+    "more",
+    "man",
+    "info",
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite",
+    "gdb",
+    "lldb",
+    "tmux",
+    "screen",
+];
+
 /// Whether a variable may stand in front of a command without changing what it runs.
 pub(super) fn is_harmless_variable(name: &str, value: &str) -> bool {
     carriers::is_harmless_variable(name, value)
@@ -88,6 +117,27 @@ pub(super) fn check_meaning(script: &Script) -> Result<(), NotUnderstood> {
     Ok(())
 }
 
+/// What a text is that the two parsers read otherwise, when it is one builtin that sets up the shell (`export A=1`).
+pub(super) fn sets_up_the_shell(script: &Script) -> Option<NotUnderstood> {
+    let name = script.leaves.first()?.words.first()?;
+    CHANGERS.contains(&name.as_str()).then_some(SETS_UP_THE_SHELL)
+}
+
+/// Why it is not told what the command runs.
+fn untold(leaf: &Leaf) -> NotUnderstood {
+    let name = leaf.words.first().map_or("", String::as_str);
+    if CHANGERS.contains(&name) {
+        return SETS_UP_THE_SHELL;
+    }
+    NotUnderstood(if CONSOLES.contains(&kind::base_name(name)) {
+        "an editor, pager or console in it takes commands while it runs"
+    } else if kind::kind(name) == ProgramKind::Interpreter {
+        "a shell or interpreter in it runs code from its words or its input"
+    } else {
+        "one of its commands runs what the text does not tell"
+    })
+}
+
 /// Adds what the commands run in turn. `depth`: how many texts this one lies within.
 pub(super) fn follow(script: &mut Script, depth: usize) -> Result<(), NotUnderstood> {
     let mut found = Found { leaves: Vec::new(), files: Vec::new() };
@@ -108,7 +158,7 @@ impl Found {
     fn of(&mut self, leaf: &Leaf, depth: usize, within: usize) -> Result<(), NotUnderstood> {
         let carried = carriers::carried(&leaf.words);
         if carried.untold || (leaf.open && !carried.scripts.is_empty()) || runs_a_stream(leaf) {
-            return Err(NotUnderstood("one of its commands runs what the text does not tell"));
+            return Err(untold(leaf));
         }
         if within >= MAX_TEXTS * 4 {
             return Err(NotUnderstood("its commands run each other more than 16 deep"));

@@ -24,7 +24,7 @@ pub use script::{FileUse, Leaf, NotUnderstood, Script};
 
 use self::scan::{Role, Segment};
 use super::breaker;
-use super::commands::read_only::{KnownUse, Operand, known_use};
+use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
 use super::commands::{carriers, descent, git, kind};
 use super::subject::{Access, PathOf, Place};
 use crate::domain::visible;
@@ -113,6 +113,11 @@ pub(crate) fn one_command(text: &str) -> Option<Vec<String>> {
     script.only().filter(|leaf| !leaf.assigns).map(|leaf| leaf.words.clone())
 }
 
+/// The same where it is not told what the command runs (`python3 -c …`).
+pub(crate) fn one_literal(text: &str) -> Option<Vec<String>> {
+    read::one_literal(text)
+}
+
 /// What deny and ask look at in a command that is understood.
 fn segments(leaf: &Leaf) -> Vec<Segment> {
     let inert = leaf.known.is_some() || kind::is_inert(&leaf.words);
@@ -195,14 +200,18 @@ impl CommandAnalysis {
     /// Whether nothing in it changes a file, for all that is known.
     pub(crate) fn changes_nothing(&self) -> bool {
         let Ok(script) = &self.read else { return false };
-        script.started().all(|leaf| leaf.known.is_some() || leaf.git.is_some())
+        let reads = |known: Option<&KnownUse>| known.is_some_and(KnownUse::only_reads);
+        script.started().all(|leaf| reads(leaf.known.as_ref()) || leaf.git.is_some())
             && script.files.iter().all(|file| file.access == Access::Read)
     }
 
     /// Where the text asks a program for its version that is often a proxy: each counts from where it starts.
-    pub(crate) fn proxies_in(&self) -> impl Iterator<Item = &PathBuf> {
-        let proxy = |leaf: &&Leaf| leaf.known.as_ref().is_some_and(|known| known.proxy);
-        self.read.iter().flat_map(Script::started).filter(proxy).flat_map(|leaf| &leaf.directories)
+    pub(crate) fn proxies_in(&self) -> impl Iterator<Item = (&PathBuf, Proxy)> {
+        let proxy = |leaf: &'_ Leaf| leaf.known.as_ref().and_then(|known| known.proxy);
+        let started = self.read.iter().flat_map(Script::started);
+        started
+            .filter_map(move |leaf| Some((leaf, proxy(leaf)?)))
+            .flat_map(|(leaf, proxy)| leaf.directories.iter().map(move |directory| (directory, proxy)))
     }
 
     /// The commands in the text, for the reviewer, with what hides escaped: as they are understood, else as the
@@ -303,11 +312,12 @@ impl CommandAnalysis {
             for leaf in &script.leaves {
                 let mut here = places(place, &leaf.directories);
                 here.extend(places(place, &leaf.git_directories()));
-                let known = leaf.known.is_some() || script.is_known_by_its_carrier(leaf);
+                let reads = leaf.known.as_ref().is_some_and(KnownUse::only_reads)
+                    || script.is_known_by_its_carrier(leaf);
                 // Whatever else git does in a repository that is not plain: it lists what lies in a directory.
-                let stays = known || leaf.git.as_ref().is_some_and(|known| !known.recursive);
+                let stays = reads || leaf.git.as_ref().is_some_and(|known| !known.recursive);
                 for segment in segments(leaf) {
-                    words.of(&segment, known, stays, &here);
+                    words.of(&segment, reads, stays, &here);
                 }
             }
             for file in &script.files {
@@ -335,9 +345,9 @@ struct Words<'p> {
 }
 
 impl Words<'_> {
-    fn of(&mut self, segment: &Segment, known: bool, stays: bool, places: &[Place]) {
+    fn of(&mut self, segment: &Segment, reads: bool, stays: bool, places: &[Place]) {
         let (skip, may_edit) = match segment.role() {
-            Role::Runs => (1, !known && !kind::only_reads(segment.words())),
+            Role::Runs => (1, !reads && !kind::only_reads(segment.words())),
             Role::Source => (0, false),
             Role::Target => (0, true),
         };

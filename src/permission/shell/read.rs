@@ -29,14 +29,31 @@ pub(super) fn script(text: &str, depth: usize) -> Result<Script, NotUnderstood> 
     for list in &program.complete_commands {
         directories = reading.list(list, &directories)?.either()?;
     }
-    reading.compare(text)?;
+    let alike = reading.compare(text);
     let mut script = reading.script;
     if script.leaves.is_empty() {
-        return Err(NotUnderstood("no command is in it"));
+        return Err(alike.err().unwrap_or(NotUnderstood("no command is in it")));
     }
+    // Where the parsers differ these tell more, if they have something to say.
     carried::check_meaning(&script)?;
     carried::follow(&mut script, depth)?;
-    Ok(script)
+    match alike {
+        Ok(()) => Ok(script),
+        Err(differs) => Err(carried::sets_up_the_shell(&script).unwrap_or(differs)),
+    }
+}
+
+/// The words of the text when it is one command, all of them literal, whatever that runs in turn; none for any other text.
+pub(super) fn one_literal(text: &str) -> Option<Vec<String>> {
+    bounds::text(text).ok()?;
+    let program = brush::program(text).ok()?;
+    let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0 };
+    for list in &program.complete_commands {
+        reading.list(list, &Directories::here()).ok()?;
+    }
+    reading.compare(text).ok()?;
+    let only = reading.script.only()?;
+    (!only.assigns).then(|| only.words.clone())
 }
 
 /// The text that `cat <<'E' … E` prints, when a text is just that.
@@ -331,10 +348,8 @@ impl Reading {
                 return usual(*descriptor);
             }
             IoRedirect::File(descriptor, kind, target) => match (kind, target) {
-                (Kind::DuplicateInput | Kind::DuplicateOutput, Target::Fd(other)) => {
-                    self.atom(false, &other.to_string());
-                    return usual(*descriptor).and(usual(Some(*other)));
-                }
+                // `|&`: the parser's own way of saying it, with no words in the text.
+                (Kind::DuplicateOutput, Target::Fd(1)) if *descriptor == Some(2) => return Ok(()),
                 (Kind::DuplicateInput | Kind::DuplicateOutput, Target::Duplicate(other)) => {
                     if other.value == "-" {
                         return usual(*descriptor);

@@ -31,6 +31,8 @@ fn one_command_is_read_as_bash_reads_it() {
         ("echo 'a\nb'", &["echo", "a\nb"]),
         ("find . -name '*.rs'", &["find", ".", "-name", "*.rs"]),
         ("echo {} a=b c:d", &["echo", "{}", "a=b", "c:d"]),
+        ("git log HEAD@{1} @{u}..v1^{}", &["git", "log", "HEAD@{1}", "@{u}..v1^{}"]),
+        ("GIT_PAGER= git diff", &["git", "diff"]),
         ("LC_ALL=C ls", &["ls"]),
         ("! ls", &["ls"]),
         ("time -p ls", &["ls"]),
@@ -53,6 +55,7 @@ fn several_commands_are_read_in_their_order() {
     reads("cd sub && git diff | head -5; ls", &[&["cd", "sub"], &["git", "diff"], &["head", "-5"], &["ls"]]);
     reads("set -e; ls", &[&["set", "-e"], &["ls"]]);
     reads("set -euo pipefail\nls", &[&["set", "-euo", "pipefail"], &["ls"]]);
+    reads("ls |& head; { ls; id 2>&1; } |& wc", &[&["ls"], &["head"], &["ls"], &["id"], &["wc"]]);
     reads("ls & pwd\nid || true", &[&["ls"], &["pwd"], &["id"], &["true"]]);
     reads("(ls; pwd) && { id; } 2>&1", &[&["ls"], &["pwd"], &["id"]]);
     reads(
@@ -119,6 +122,31 @@ fn redirections_are_files_that_the_shell_opens() {
 }
 
 #[test]
+fn the_reason_is_the_one_that_a_person_would_name() {
+    for (text, want) in [
+        ("case a in a) ls;; esac", "a `case` is in it"),
+        ("ls )", "a parenthesis is closed that was not open"),
+        ("export A=1; ls", "one of its commands changes what others mean"),
+        ("declare -p", "a builtin in it sets up the shell itself, or evaluates its words"),
+        ("export A=1", "a builtin in it sets up the shell itself, or evaluates its words"),
+        (
+            "python3 - <<'EOF'\nprint(1)\nEOF",
+            "a shell or interpreter in it runs code from its words or its input",
+        ),
+        ("python3 -c 'print(1)'", "a shell or interpreter in it runs code from its words or its input"),
+        ("curl x | sh", "a shell or interpreter in it runs code from its words or its input"),
+        ("vim a", "an editor, pager or console in it takes commands while it runs"),
+        ("psql", "an editor, pager or console in it takes commands while it runs"),
+        ("make -f /dev/stdin", "one of its commands runs what the text does not tell"),
+    ] {
+        assert_eq!(analyse(text).not_understood().map(|why| why.0), Some(want), "{text:?}");
+    }
+    for text in ["java -version", "psql --version", "vim --version", "python3 -V", "php --version"] {
+        assert!(analyse(text).understood().is_some(), "{text:?}");
+    }
+}
+
+#[test]
 fn everything_else_is_not_understood() {
     for text in [
         "",
@@ -141,6 +169,16 @@ fn everything_else_is_not_understood() {
         "ls [ab]",
         "ls {a,b}",
         "ls x{1..3}",
+        "ls x{1}",
+        "ls {1}",
+        "ls @{1,2}",
+        "ls @{1..2}",
+        "ls @{1}{a,b}",
+        "ls {a@{1},b}",
+        "ls @{a@{1},b}",
+        "ls @{1'',2}",
+        "ls @{",
+        "ls @{1}*",
         "ls ~",
         "ls ~/x",
         "dd if=~/x",

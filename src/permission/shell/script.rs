@@ -66,9 +66,10 @@ impl Script {
         started.next().filter(|_| started.next().is_none() && self.files.is_empty())
     }
 
-    /// Whether the command is one that is only timed or bounded, and its carrier is known by what it says.
+    /// Whether the command is one that is only timed or bounded, and its carrier is known to read alone by what it says.
     pub(super) fn is_known_by_its_carrier(&self, leaf: &Leaf) -> bool {
-        let carries = |other: &Leaf| other.known.is_some() && other.inner > 0 && other.inner() == leaf.words;
+        let reads = |other: &Leaf| other.known.as_ref().is_some_and(KnownUse::only_reads);
+        let carries = |other: &Leaf| reads(other) && other.inner > 0 && other.inner() == leaf.words;
         leaf.carried && self.leaves.iter().any(carries)
     }
 

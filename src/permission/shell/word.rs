@@ -62,8 +62,20 @@ fn whole(pieces: &[WordPieceWithSource], from: usize, to: usize) -> Result<(), N
 /// Text outside of quotes that no expansion begins in. `before`: the character in front of it, in the word.
 fn unquoted(text: &str, first: bool, before: Option<char>) -> Result<(), NotUnderstood> {
     let mut before = before;
+    let mut past = 0;
     for (at, c) in text.char_indices() {
+        if at < past {
+            continue;
+        }
         match c {
+            '{' if matches!(before, Some('@' | '^')) => {
+                let inner = text.get(at + 1..).and_then(|rest| rest.split_once('}')).map(|(inner, _)| inner);
+                let Some(inner) = inner.filter(|inner| is_no_list(inner)) else {
+                    return Err(NotUnderstood("a brace outside of quotes is in it"));
+                };
+                past = at + inner.len() + 2;
+                before = Some('}');
+            }
             '*' | '?' | '[' | ']' => return Err(NotUnderstood("a pattern of file names is in it")),
             '{' | '}' => return Err(NotUnderstood("a brace outside of quotes is in it")),
             '~' if (first && at == 0) || matches!(before, Some('=' | ':')) => {
@@ -76,6 +88,13 @@ fn unquoted(text: &str, first: bool, before: Option<char>) -> Result<(), NotUnde
         }
     }
     Ok(())
+}
+
+/// Whether braces around it mean themselves: neither a list nor a sequence (bash 5.2 manual, 3.5.1), and nothing within it
+/// that could be one. Git's `HEAD@{1}` and `v1^{commit}` are such.
+fn is_no_list(inner: &str) -> bool {
+    inner.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))
+        && !inner.contains("..")
 }
 
 fn double_quoted(pieces: Vec<WordPieceWithSource>, literal: &mut Literal) -> Result<(), NotUnderstood> {

@@ -9,6 +9,9 @@ use crate::permission::commands::programs;
 
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
     let told = match name {
+        "psql" | "mysql" | "mariadb" | "vi" | "vim" | "nvim" | "emacs" | "nano" if only_informs(words) => {
+            Told::All
+        }
         "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => awk(words, out),
         "sed" | "gsed" => of_sed(words, out),
         "less" | "more" | "most" => pager(words, out),
@@ -37,7 +40,12 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
 }
 
 /// Options that only print: nothing is run with them.
-const INFORMS: &[&str] = &["--version", "-V", "--help", "-VV", "-vV"];
+const INFORMS: &[&str] = &["--version", "-V", "--help", "-VV", "-vV", "-version"];
+
+/// Whether the program is only asked for its version or its options.
+fn only_informs(words: &[String]) -> bool {
+    matches!(words, [_, only] if only == "--version" || only == "--help")
+}
 
 fn interpreter(words: &[String], out: &mut Carried) -> Told {
     match words.get(1..).unwrap_or_default() {

@@ -32,8 +32,11 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
         "CARGO_INCREMENTAL" => one_of(&["0", "1"]),
         // nodejs.org, "The difference between development and production".
         "NODE_ENV" => one_of(&["production", "development", "test"]),
-        // git(1), environ(7): what shows long output. Other values are programs.
-        "PAGER" | "GIT_PAGER" => one_of(&["cat"]),
+        // git(1), git-var(1), environ(7): what shows long output. Other values are programs; to git none is `cat`.
+        "PAGER" => one_of(&["cat"]),
+        "GIT_PAGER" => one_of(&["cat", ""]),
+        // git(1): what only reads leaves the index alone.
+        "GIT_OPTIONAL_LOCKS" => one_of(&["0"]),
         // debconf(7).
         "DEBIAN_FRONTEND" => one_of(&["noninteractive"]),
         _ => false,
@@ -108,7 +111,11 @@ mod tests {
             ("GIT_PAGER", "cat", true),
             ("GIT_PAGER", "cat;x", false),
             ("GIT_PAGER", "./cat", false),
-            ("GIT_PAGER", "", false),
+            ("GIT_PAGER", "", true),
+            ("PAGER", "", false),
+            ("GIT_OPTIONAL_LOCKS", "0", true),
+            ("GIT_OPTIONAL_LOCKS", "1", false),
+            ("GIT_OPTIONAL_LOCKS", "", false),
         ] {
             assert_eq!(is_harmless_variable(name, value), want, "{name}={value}");
         }

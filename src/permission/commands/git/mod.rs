@@ -18,6 +18,7 @@
 
 mod config;
 mod index;
+mod settings;
 
 pub(crate) use config::{config_is_plain, object_name_bytes};
 pub(crate) use index::{directories_of, index_is_plain};
@@ -278,16 +279,6 @@ const LISTING: &[(&str, &str, Known)] = &[
         "list",
         Known { flags: "vz", long: &["porcelain verbose"], operands: Operands::None, ..PLAIN },
     ),
-    ("config", "--get", Known { recursive: Some('*'), operands: Operands::Read(one_name), ..PLAIN }),
-    ("config", "--get-all", Known { recursive: Some('*'), operands: Operands::Read(one_name), ..PLAIN }),
-    (
-        "config",
-        "get",
-        Known { recursive: Some('*'), long: &["all"], operands: Operands::Read(one_name), ..PLAIN },
-    ),
-    ("config", "--list", Known { recursive: Some('*'), operands: Operands::None, ..PLAIN }),
-    ("config", "-l", Known { recursive: Some('*'), operands: Operands::None, ..PLAIN }),
-    ("config", "list", Known { recursive: Some('*'), operands: Operands::None, ..PLAIN }),
     ("notes", "list", Known { operands: Operands::None, ..PLAIN }),
 ];
 
@@ -357,6 +348,10 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
             differing(&LOG, false, arguments)
         }
         ("remote", []) => Some(KnownUse::default()),
+        // Elsewhere than in the repository there are no settings where it runs unasked.
+        ("config", _) => settings::read(arguments)
+            .filter(|read| read.of_repository)
+            .map(|_| KnownUse { recursive: true, ..KnownUse::default() }),
         (_, [second, more @ ..])
             if let Some((_, _, form)) = LISTING.iter().find(|(of, name, _)| of == sub && name == second) =>
         {
@@ -425,8 +420,8 @@ fn prints_content(patch: bool, line: &Line<'_>) -> bool {
 }
 
 /// Whether the command, its words joined by blanks, makes a repository or changes the settings of one when it is run.
-/// Sources: git-init(1), git-clone(1), git-worktree(1), git-submodule(1), git-config(1).
-pub(crate) fn sets_up(command: &str) -> bool {
+/// `told`: it gets no words but these. Sources: git-init(1), git-clone(1), git-worktree(1), git-submodule(1), git-config(1).
+pub(crate) fn sets_up(command: &str, told: bool) -> bool {
     let mut words = command.split(' ').filter(|word| !word.starts_with('-'));
     words.next() == Some("git")
         && match words.next() {
@@ -434,8 +429,10 @@ pub(crate) fn sets_up(command: &str) -> bool {
             Some("worktree") => words.next() == Some("add"),
             Some("submodule") => matches!(words.next(), Some("add" | "update" | "set-url" | "sync")),
             Some("config") => {
-                let all: Vec<String> = command.split(' ').map(str::to_owned).collect();
-                known(&all).is_none()
+                let all: Vec<&str> = command.split(' ').collect();
+                let arguments =
+                    all.iter().position(|word| *word == "config").map_or(&[][..], |at| &all[at + 1..]);
+                settings::read(arguments).is_none_or(|read| read.by_a_name && !told)
             }
             _ => false,
         }
@@ -474,11 +471,6 @@ fn harmless_value(option: &str, value: &str) -> bool {
 /// The one reference that is looked at.
 fn one_reference<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     (line.operands.len() == 1).then(|| line.operands.clone())
-}
-
-/// The name of one setting.
-fn one_name<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
-    (line.operands.len() == 1).then(Vec::new)
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@ use super::{KnownUse, Operand};
 use crate::permission::commands::programs::has;
 use crate::permission::subject::Access;
 
+/// The file that is always empty, outside of every workspace.
+pub(super) const NOTHING: &str = "/dev/null";
+
 /// What the operands of a command are.
 #[derive(Clone, Copy)]
 pub(in crate::permission::commands) enum Operands {
@@ -109,8 +112,11 @@ impl Known {
         };
         let operands = self.paths(line, recursive)?;
         // Not every program takes `-` for its standard input: to the others it is a file.
-        let operands =
-            operands.into_iter().map(|p| Operand { path: p.to_owned(), access: Access::Read }).collect();
+        let operands = operands
+            .into_iter()
+            .filter(|p| *p != NOTHING)
+            .map(|p| Operand { path: p.to_owned(), access: Access::Read })
+            .collect();
         Some(KnownUse { operands, recursive, files_only: self.files_only, ..KnownUse::default() })
     }
 

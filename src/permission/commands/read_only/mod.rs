@@ -1,10 +1,11 @@
 //! The known commands: what each line of them reads, when every word of it is listed.
 
 mod line;
+mod proxies;
 mod special;
 mod table;
 
-pub(in crate::permission) use table::TOOLCHAIN_FILES;
+pub(in crate::permission) use proxies::Proxy;
 
 pub(super) use line::{Known, Line, Operands, PLAIN};
 
@@ -26,7 +27,14 @@ pub struct KnownUse {
     /// from there.
     pub within: PathBuf,
     /// The program is often a proxy that stands for another one, which a file in the directory or above may choose.
-    pub proxy: bool,
+    pub(crate) proxy: Option<Proxy>,
+}
+
+impl KnownUse {
+    /// Whether it changes nothing that its words name.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.operands.iter().all(|operand| operand.access == Access::Read)
+    }
 }
 
 /// A path operand of a known command.
@@ -48,10 +56,13 @@ pub(crate) fn known_use(words: &[String]) -> Option<KnownUse> {
         return Some(KnownUse::default());
     }
     if let [only] = arguments
-        && matches!(only.as_str(), "--version" | "-V")
-        && table::PROXIED.has(program)
+        && only == "--help"
+        && table::HELPFUL.has(program.as_str())
     {
-        return Some(KnownUse { proxy: true, ..KnownUse::default() });
+        return Some(KnownUse::default());
+    }
+    if let Some(proxy) = proxies::asked_for_its_version(program, arguments) {
+        return Some(KnownUse { proxy: Some(proxy), ..KnownUse::default() });
     }
     // `echo` prints what it does not know, options too.
     if program == "echo" {

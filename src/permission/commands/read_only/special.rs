@@ -1,6 +1,6 @@
 //! Known commands whose operands are a language of their own.
 
-use super::line::Line;
+use super::line::{Line, NOTHING};
 use super::{KnownUse, Operand, table};
 use crate::permission::commands::carriers::sed as sed_script;
 use crate::permission::subject::Access;
@@ -26,13 +26,39 @@ pub(super) fn of(program: &str, arguments: &[String]) -> Option<KnownUse> {
         },
         "set" => set(arguments),
         "jq" => jq_with_values(arguments),
+        "diff" if arguments.iter().any(|word| word == "--no-dereference") => {
+            table::DIFF_OF_TREES.read(arguments)
+        }
+        "tee" => table::TEE.read(arguments),
+        "mkdir" | "touch" => makes(program, arguments),
         _ => None,
     }
 }
 
 fn reads<'p>(paths: impl IntoIterator<Item = &'p String>) -> KnownUse {
-    let operands = paths.into_iter().map(|p| Operand { path: p.clone(), access: Access::Read }).collect();
+    let operands = paths
+        .into_iter()
+        .filter(|p| *p != NOTHING)
+        .map(|p| Operand { path: p.clone(), access: Access::Read })
+        .collect();
     KnownUse { operands, ..KnownUse::default() }
+}
+
+/// What is made where it says: an edit of each. `mkdir -p` makes what stands before a `..` too, and `touch -` is no file.
+fn makes(program: &str, arguments: &[String]) -> Option<KnownUse> {
+    let line = table::MAKERS.iter().find(|known| known.names.contains(&program))?.options(arguments)?;
+    let plain = |path: &&str| !matches!(*path, "" | "-") && path.split('/').all(|part| part != "..");
+    let operands: Vec<Operand> = line
+        .operands
+        .iter()
+        .map(|path| plain(path).then(|| Operand { path: (*path).to_owned(), access: Access::Edit }))
+        .collect::<Option<_>>()?;
+    (!operands.is_empty()).then(|| KnownUse { operands, ..KnownUse::default() })
+}
+
+/// No file is written.
+pub(super) fn nowhere<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    line.operands.iter().all(|path| *path == NOTHING).then(Vec::new)
 }
 
 /// findutils 4.9, find(1): tests that neither run, nor write, nor read other files.
@@ -114,7 +140,31 @@ fn test(arguments: &[String]) -> Option<KnownUse> {
             Some(reads([path]))
         }
         [not, rest @ ..] if not == "!" && rest.len() < 4 => test(rest),
-        _ => None,
+        several => all_tests(several),
+    }
+}
+
+/// Several tests of one file each, joined by `-a` and `-o`; none of the files is called as an operator is, so that there is
+/// one way to read them.
+fn all_tests(arguments: &[String]) -> Option<KnownUse> {
+    const LEAST: usize = 5;
+    let is_file = |word: &&String| !word.starts_with(['-', '!', '(', ')', '=', '<', '>']);
+    let mut found = KnownUse::default();
+    let mut rest = arguments.get(..).filter(|all| all.len() >= LEAST)?;
+    loop {
+        let [operator, file, after @ ..] = rest else { return None };
+        Some(file).filter(is_file)?;
+        let tested =
+            operator.len() == 2 && operator.starts_with('-') && "bcdefghkLprsSuwx".contains(&operator[1..]);
+        if !tested {
+            return None;
+        }
+        found.operands.extend(reads([file]).operands);
+        rest = match after {
+            [] => return Some(found),
+            [join, more @ ..] if matches!(join.as_str(), "-a" | "-o") => more,
+            _ => return None,
+        };
     }
 }
 

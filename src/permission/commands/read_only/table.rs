@@ -7,6 +7,46 @@ use super::line::{Known, Operands, PLAIN};
 use super::special;
 use crate::permission::commands::names::{Index, Names, index};
 
+/// Diff of directories follows symlinks in them.
+const DIFF: Known = Known {
+    names: &["diff"],
+    flags: DIFF_FLAGS,
+    values: "CUW",
+    long: &[DIFF_LONG],
+    long_values: &["width label"],
+    numeric: true,
+    files_only: true,
+    operands: Operands::Read(special::two),
+    ..PLAIN
+};
+const DIFF_FLAGS: &str = "abBcdeiEnNpqstTuwyZ";
+const DIFF_LONG: &str = "brief report-identical-files unified context side-by-side ignore-case ignore-all-space \
+                         ignore-space-change ignore-blank-lines text color minimal suppress-common-lines new-file \
+                         strip-trailing-cr";
+
+/// With `--no-dereference` it follows none, in directories beneath neither.
+pub(super) const DIFF_OF_TREES: Known = Known {
+    flags: "abBcdeiEnNpqrstTuwyZ",
+    long: &[DIFF_LONG, "recursive no-dereference"],
+    recursive: Some('*'),
+    files_only: false,
+    ..DIFF
+};
+
+/// coreutils 9.1, 17.1; to nowhere but the standard output.
+pub(super) const TEE: Known = Known {
+    flags: "aip",
+    long: &["append ignore-interrupts output-error"],
+    operands: Operands::Read(special::nowhere),
+    ..PLAIN
+};
+
+/// coreutils 9.1, 12.3 and 13.4. Rights are not chosen, times not taken from elsewhere.
+pub(super) const MAKERS: &[Known] = &[
+    Known { names: &["mkdir"], flags: "pv", long: &["parents verbose"], ..PLAIN },
+    Known { names: &["touch"], flags: "acm", long: &["no-create"], ..PLAIN },
+];
+
 const TABLE: &[Known] = &[
     // coreutils 9.1, 10.1.
     Known {
@@ -205,7 +245,7 @@ const TABLE: &[Known] = &[
         operands: Operands::Paths(1),
         ..PLAIN
     },
-    // diffutils 3.8: cmp(1), diff(1). Diff of directories follows symlinks in them.
+    // diffutils 3.8: cmp(1), diff(1).
     Known {
         names: &["cmp"],
         flags: "bls",
@@ -214,19 +254,7 @@ const TABLE: &[Known] = &[
         operands: Operands::Paths(2),
         ..PLAIN
     },
-    Known {
-        names: &["diff"],
-        flags: "abBcdeiEnNpqstTuwyZ",
-        values: "CUW",
-        long: &["brief report-identical-files unified context side-by-side ignore-case ignore-all-space \
-               ignore-space-change ignore-blank-lines text color minimal suppress-common-lines new-file \
-               strip-trailing-cr"],
-        long_values: &["width label"],
-        numeric: true,
-        files_only: true,
-        operands: Operands::Read(special::two),
-        ..PLAIN
-    },
+    DIFF,
     // grep 3.8; `-f`, `-R` and `-d` are left out.
     Known {
         names: &["grep", "egrep", "fgrep"],
@@ -328,20 +356,18 @@ pub(super) fn entry(program: &str) -> Option<&'static Known> {
 }
 
 /// Programs whose version may be asked for. Left out: whatever is often a proxy that obeys a file of the
-/// workspace to find the program that it stands for (`rust-toolchain.toml`, `go.mod`, `.python-version`,
-/// `.node-version`, `package.json`, `.ruby-version`, `.tool-versions`): go, python, pip, node, npm, yarn, pnpm, ruby,
-/// java; gdb, which runs `~/.gdbearlyinit` first; and those of [`PROXIED`].
+/// workspace to find the program that it stands for (`go.mod`, `package.json`, `.ruby-version`, …): pip, npm, yarn, pnpm,
+/// ruby; go and java, which write files of their own; gdb, which runs `~/.gdbearlyinit` first; and those of
+/// [`super::proxies`].
 pub(super) static VERSIONED: Names = Names::of(&[
     "git gcc g++ cc c++ clang clang++ make cmake ninja bash curl wget tar gzip docker podman ssh sqlite3 jq rg fd",
     "tree find sed grep awk gawk ls cat head tail wc sort diff file xxd openssl pkg-config ld as strace tmux",
 ]);
 
-/// Programs whose version may be asked for where no file chooses another program in their place.
-pub(super) static PROXIED: Names = Names::of(&["cargo rustc"]);
-
-/// The files that do: the rustup book, "Overrides" (a toolchain can be a path there); the manuals of asdf ("Tool
-/// versions", `path:`), mise ("Configuration") and proto ("Config").
-pub(in crate::permission) static TOOLCHAIN_FILES: Names = Names::of(&[
-    "rust-toolchain rust-toolchain.toml .tool-versions .prototools",
-    "mise.toml .mise.toml mise.local.toml .mise.local.toml mise .mise .config/mise .config/mise.toml",
+/// Programs that `--help` alone makes print their options, and nothing else (seen under a tracer).
+pub(super) static HELPFUL: Names = Names::of(&[
+    "ls cat tac nl od base64 base32 fmt fold head tail wc sha256sum sha1sum sha512sum md5sum cksum sort uniq comm tsort",
+    "cut paste join tr expand unexpand readlink realpath du df stat whoami arch tty logname nproc basename dirname",
+    "printenv groups uname id date sleep seq rev hexdump column uptime free file strings cmp diff grep egrep fgrep rg sed",
+    "jq tree find cp mv rm mkdir touch rmdir ln chmod tee mktemp gcc tar gzip wget make",
 ]);

@@ -134,6 +134,17 @@ fn harmless_commands_give_their_paths() {
         ("set -euo pipefail", &[], false),
         ("exit 1", &[], false),
         ("true", &[], false),
+        ("cat /dev/null", &[], false),
+        ("grep -n x f /dev/null", &["f"], false),
+        ("diff f /dev/null", &["f"], false),
+        ("test -c /dev/null", &[], false),
+        ("tee /dev/null", &[], false),
+        ("tee", &[], false),
+        ("ls --help", &[], false),
+        ("rg --help", &[], false),
+        ("mkdir --help", &[], false),
+        ("[ -f a -a -d b ]", &["a", "b"], false),
+        ("test -e a -o -L b -a -s c", &["a", "b", "c"], false),
         ("env", &[], false),
         ("printenv HOME", &[], false),
         ("git --version", &[], false),
@@ -146,11 +157,70 @@ fn harmless_commands_give_their_paths() {
 
 #[test]
 fn a_version_of_a_proxy_is_marked() {
-    for command in ["cargo --version", "cargo -V", "rustc --version", "rustc -V"] {
+    for (command, proxy) in [
+        ("cargo --version", Proxy::Rust),
+        ("cargo -V", Proxy::Rust),
+        ("rustc --version", Proxy::Rust),
+        ("rustc -V", Proxy::Rust),
+        ("rustc --version --verbose", Proxy::Rust),
+        ("rustc -vV", Proxy::Rust),
+        ("rustup --version", Proxy::Rust),
+        ("python3 --version", Proxy::Python),
+        ("python -V", Proxy::Python),
+        ("node --version", Proxy::Node),
+        ("node -v", Proxy::Node),
+    ] {
         let known = known_use(&words(command)).unwrap();
-        assert!(known.proxy && known.operands.is_empty(), "{command}");
+        assert_eq!((known.proxy, known.operands.len()), (Some(proxy), 0), "{command}");
     }
-    assert!(!known_use(&words("git --version")).unwrap().proxy);
+    assert_eq!(known_use(&words("git --version")).unwrap().proxy, None);
+}
+
+#[test]
+fn what_is_made_is_edited() {
+    for (command, paths) in [
+        ("mkdir build", &["build"][..]),
+        ("mkdir -p a/b c", &["a/b", "c"]),
+        ("mkdir --parents -v -- -x", &["-x"]),
+        ("touch x", &["x"]),
+        ("touch -c a b", &["a", "b"]),
+        ("touch /dev/null", &["/dev/null"]),
+    ] {
+        let known = known_use(&words(command)).unwrap();
+        assert!(!known.only_reads(), "{command}");
+        let edited: Vec<&str> = known.operands.iter().map(|o| o.path.as_str()).collect();
+        assert_eq!(edited, paths, "{command}");
+        assert!(known.operands.iter().all(|o| o.access == Access::Edit), "{command}");
+    }
+    for command in [
+        "mkdir",
+        "mkdir -m 777 a",
+        "mkdir -Z a",
+        "mkdir -p .git/../x",
+        "mkdir ''",
+        "touch",
+        "touch -",
+        "touch -r a b",
+        "touch -d yesterday a",
+        "touch -t 01010101 a",
+        "touch -h a",
+        "touch ../a",
+        "tee f",
+        "tee /dev/null f",
+        "tee -a f",
+        "tee /dev/zero",
+    ] {
+        assert_eq!(known_use(&words(command)), None, "{command}");
+    }
+}
+
+#[test]
+fn trees_are_compared_where_no_link_is_followed() {
+    let known = known_use(&words("diff -rq --no-dereference a b")).unwrap();
+    assert!(known.recursive && !known.files_only);
+    assert!(known_use(&words("diff --no-dereference a b")).unwrap().recursive);
+    assert_eq!(known_use(&words("diff -r --no-deref a b")), None);
+    assert_eq!(known_use(&words("diff -r a b -- --no-dereference")), None);
 }
 
 #[test]
@@ -290,7 +360,29 @@ fn whatever_is_not_listed_is_unknown() {
         "test -R x",
         "test -o x",
         "[ -f x",
-        "[ -f x -a -f y ]",
+        "[ -f x -a ! -f y ]",
+        "[ -f x -a -v y ]",
+        "[ -f = -a -f y ]",
+        "[ -f -v -a -f y ]",
+        "[ -f x -a a = b ]",
+        "[ -f x -a -f ]",
+        "[ ( -f x -a -f y ) ]",
+        "cat /dev/zero /dev/null --help",
+        "git --help",
+        "env --help",
+        "ls --help x",
+        "python3 --version x",
+        "python3 -VV",
+        "python3 -v",
+        "python3 -c 1",
+        "python3.11 --version",
+        "node -V",
+        "node --version --require ./x",
+        "rustc --verbose --version",
+        "rustup show",
+        "cargo -vV",
+        "cargo --version --verbose",
+        "java -version",
         "test -t 1",
         "cd",
         "cd -",
@@ -319,9 +411,6 @@ fn whatever_is_not_listed_is_unknown() {
         "cargo +nightly --version",
         "cargo version",
         "cargo --vers",
-        "rustup --version",
-        "node --version",
-        "python3 --version",
         "go version",
         "npm --version",
         "./git --version",
