@@ -35,10 +35,22 @@ const NAMES: &[&str] = &[
     ".inputrc",
     "config.fish",
     ".envrc",
-    // Package managers, editors and agents.
+    // Managers of hooks, tools and packages, which run what these say.
+    "lefthook.yml",
+    "lefthook.yaml",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    "lefthook-local.yml",
+    "mise.toml",
+    ".mise.toml",
+    "mise.local.toml",
+    ".mise.local.toml",
+    ".mise",
+    ".tool-versions",
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
+    // Editors and agents.
     ".mcp.json",
     ".vscode",
     ".devcontainer",
@@ -48,6 +60,15 @@ const NAMES: &[&str] = &[
     "AGENTS.override.md",
     "CLAUDE.md",
     "CLAUDE.local.md",
+    "GEMINI.md",
+    ".gemini",
+    ".codex",
+    ".cursor",
+    ".cursorrules",
+    ".windsurf",
+    ".windsurfrules",
+    ".clinerules",
+    ".aider.conf.yml",
     // Continuous integration.
     ".gitlab-ci.yml",
     ".gitlab-ci.yaml",
@@ -68,10 +89,10 @@ const NAMES: &[&str] = &[
 /// Names that are protected beneath a certain directory. The directory itself is, too: who moves it moves them.
 const BENEATH: &[(&str, &[&str])] = &[
     (".cargo", &["config.toml", "config"]),
-    (".github", &["workflows", "actions"]),
+    (".github", &["workflows", "actions", "copilot-instructions.md", "instructions", "prompts", "agents"]),
     (".forgejo", &["workflows", "actions"]),
     (".gitea", &["workflows", "actions"]),
-    (".config", &["git", "fish"]),
+    (".config", &["git", "fish", "mise", "mise.toml"]),
     (".ci", &["run"]),
 ];
 
@@ -129,6 +150,10 @@ mod tests {
             ("/ws/.github/ISSUE_TEMPLATE.md", None),
             ("/ws/agents.md", Some("AGENTS.md")),
             ("/ws/docs/CLAUDE.md", Some("CLAUDE.md")),
+            ("/ws/GEMINI.md", Some("GEMINI.md")),
+            ("/ws/.cursor/rules/a.mdc", Some(".cursor")),
+            ("/ws/.github/copilot-instructions.md", Some(".github")),
+            ("/ws/.config/mise/config.toml", Some(".config")),
             ("/home/u/.bashrc", Some(".bashrc")),
             ("/ws/.envrc", Some(".envrc")),
             ("/ws/src/main.rs", None),

@@ -67,6 +67,13 @@ const WRITTEN: &[&str] = &[
     ".gitlab-ci.yml",
     ".circleci/config.yml",
     "Jenkinsfile",
+    "GEMINI.md",
+    ".cursorrules",
+    ".cursor/rules/a.mdc",
+    ".github/copilot-instructions.md",
+    "lefthook.yml",
+    "mise.toml",
+    ".tool-versions",
 ];
 
 /// Each protected name, by each tool and command that could write it, however it is spelt and reached.
@@ -114,7 +121,11 @@ fn every_protected_name_asks_however_it_is_written() {
                 );
             }
         }
-        Given::default().edits_are(&format!("Edit({name})"), "forced");
+        let none = Given::default();
+        none.edits_are(&format!("Edit({name})"), "forced");
+        none.edits_are(&format!("Bash(touch {name})"), "forced");
+        none.edits_are(&format!("Bash(mkdir -p a/{name}/b)"), "forced");
+        none.bypass_is(&format!("Bash(touch {name})"), "forced");
     }
     // What only looks like one is none.
     for name in [".gitignore", "x.git/config", "AGENTS.md.bak", ".cargo/registry/x", ".github/x.md", "npmrc"]
@@ -134,6 +145,12 @@ fn a_new_repository_and_its_settings_are_asked_about() {
         "git -c a.b=c --no-pager clone https://x/y",
         "git clone x y",
         "git config core.hooksPath x",
+        "git config edit",
+        "git config --unset user.name",
+        "git config user.name $(x)",
+        "echo x | xargs git config core.hooksPath",
+        "foo git config core.hooksPath",
+        "git config core.hooksPath {a,b}",
         "git config --global alias.x '!y'",
         "git config set core.fsmonitor ./x",
         "git worktree add ../x",
@@ -156,6 +173,11 @@ fn a_new_repository_and_its_settings_are_asked_about() {
         "git log init",
         "npm init",
         "git config --get user.name",
+        "git config user.name",
+        "git config --get-regexp user",
+        "git config --show-origin --list",
+        "git config --global --list",
+        "git config --global user.name; ls",
     ] {
         given.bypass_is(&format!("Bash({command})"), "allow");
     }
