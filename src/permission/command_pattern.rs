@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::commands::kind::{self, ProgramKind};
 use super::shell;
 use super::shell::scan::Segment;
 
@@ -114,9 +115,45 @@ impl CommandPattern {
         self.open || self.tokens.iter().any(|t| t.literal().is_none())
     }
 
-    /// Whether it has no star and is the text as it is written.
+    /// Whether it is the text as it is written, with stars as they are or behind a backslash.
     pub(crate) fn is_text(&self, raw: &str) -> bool {
-        !self.has_star() && self.text == raw.trim()
+        self.text == raw.trim() || (!self.has_star() && self.text.replace("\\*", "*") == raw.trim())
+    }
+
+    /// Why a text that is spelt like this is asked about all the same, although the pattern stands in `allow`.
+    pub(crate) fn never_allows(&self) -> Option<String> {
+        let text = self.text.replace("\\*", "*");
+        if !self.has_star() {
+            // A word with an escaped star is one to the shell, too.
+            let why = shell::analyse(&self.text).not_understood()?;
+            let read = |text: &str| {
+                shell::one_literal(text).is_some() || shell::analyse(text).understood().is_some()
+            };
+            return (!read(&self.text) && !read(&text)).then(|| format!("asks all the same: {}", why.0));
+        }
+        let program = self.program()?;
+        if kind::never_by_prefix(program) {
+            return Some(format!(
+                "can never match: {program} runs what its arguments say, name the whole command"
+            ));
+        }
+        let separates = |token: &Token| matches!(token.literal(), Some("&&" | "||" | ";" | "|" | "&" | "|&"));
+        if self.tokens.iter().any(separates) && shell::analyse(&text).understood().is_none() {
+            return Some("can never match: a rule with a star covers one command".to_owned());
+        }
+        let mut words: Vec<String> =
+            self.tokens.iter().map(|t| t.literal().unwrap_or("x").to_owned()).collect();
+        let mut spelled: Vec<bool> = self.tokens.iter().map(|t| t.literal().is_some()).collect();
+        if self.open {
+            words.push("x".to_owned());
+            spelled.push(false);
+        }
+        let coverage = Coverage { spelled, exact: false };
+        let brings_code =
+            kind::kind(program) == ProgramKind::Interpreter && !kind::may_allow(&words, &coverage, true);
+        brings_code.then(|| {
+            format!("can never match: code for {program} is never covered by a star, name the whole command")
+        })
     }
 
     /// The words of the one command that a pattern without a star names.

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::command_pattern::CommandPattern;
-use super::commands::kind;
 use super::host::HostPattern;
 use super::path_pattern::PathPattern;
 
@@ -208,10 +207,7 @@ impl Rule {
             Spec::Command(_) if is_allow && !self.is_for_bash() => Some(
                 "can never match: input to a running program is allowed outright or not at all".to_owned(),
             ),
-            Spec::Command(pattern) if is_allow && pattern.has_star() => pattern
-                .program()
-                .filter(|p| kind::never_by_prefix(p))
-                .map(|p| format!("can never match: {p} runs what its arguments say, name the whole command")),
+            Spec::Command(pattern) if is_allow => pattern.never_allows(),
             _ => None,
         }
     }
@@ -392,6 +388,28 @@ mod tests {
         assert!(doubts("Bash(env *)", true).unwrap().contains("never match"));
         assert!(doubts("Terminal(ls)", true).is_some());
         assert_eq!(doubts("Bash(env *)", false), None);
+        for (rule, part) in [
+            ("Bash(bash -c *)", Some("never match")),
+            ("Bash(python3 -c *)", Some("never match")),
+            ("Bash(node -e:*)", Some("never match")),
+            ("Bash(cd x && make *)", Some("covers one command")),
+            ("Bash(for f in a b; do touch x; done)", Some("asks all the same: a `for` loop")),
+            ("Bash(echo $HOME)", Some("asks all the same: a variable")),
+            ("Bash(python3 -c 'print(1)')", None),
+            ("Bash(bash x.sh *)", None),
+            ("Bash(python3 *)", None),
+            ("Bash(python3 -m pytest *)", None),
+            ("Bash(make *)", None),
+            ("Bash(* --version)", None),
+            ("Bash(cd x && make)", None),
+            ("Bash(find . -name '*.py' | xargs wc -l)", None),
+            ("Bash(find . -name '\\*.py' | xargs wc -l)", None),
+        ] {
+            let doubt = doubts(rule, true);
+            assert_eq!(doubt.is_some(), part.is_some(), "{rule}: {doubt:?}");
+            assert!(part.is_none_or(|part| doubt.unwrap().contains(part)), "{rule}");
+            assert_eq!(doubts(rule, false), None, "{rule}");
+        }
         assert_eq!(doubts("mcp__x__y", true), None);
     }
 

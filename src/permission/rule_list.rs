@@ -8,7 +8,7 @@ use super::commands::{kind, read_only};
 use super::host::Host;
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
-use super::shell::{CommandAnalysis, Leaf, WordPath};
+use super::shell::{self, CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Place, Subject, SubjectPath};
 
 /// A rule and where it stands.
@@ -256,10 +256,26 @@ impl RuleList {
         })
     }
 
-    /// Narrow matching of a whole text: a rule without a star spells it out.
+    /// Narrow matching of a whole text: a rule spells it out.
     pub(crate) fn allows_text(&self, command: &CommandAnalysis, confined: bool) -> Option<&SourcedRule> {
+        if command.understood().is_none() {
+            return self.spells_out(command, confined);
+        }
         let first = command.understood()?.started().next()?;
         self.for_program(first.words.first()?).find(|r| rule_allows_text(&r.rule, command, confined))
+    }
+
+    /// The rule that spells out one literal command of which it is not told what it runs (`python3 -c …`): whoever wrote
+    /// the rule has read all of it.
+    fn spells_out(&self, command: &CommandAnalysis, confined: bool) -> Option<&SourcedRule> {
+        let spells = |r: &&SourcedRule| match &r.rule.spec {
+            Spec::Command(pattern) => r.rule.is_for_bash() && pattern.is_text(command.text()),
+            _ => false,
+        };
+        let found = self.rules.iter().find(spells)?;
+        let words = shell::one_literal(command.text())?;
+        let coverage = Coverage { spelled: vec![true; words.len()], exact: true };
+        (confined && kind::may_allow(&words, &coverage, confined)).then_some(found)
     }
 
     /// Narrow matching of one command of a text: a rule covers every word of it.

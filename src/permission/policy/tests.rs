@@ -770,3 +770,35 @@ fn p6_a_variable_that_changes_what_runs_asks() {
         .is("Bash(LD_PRELOAD=./x.so ls)", "ask")
         .is("Bash(LC_ALL=C ls)", "allow");
 }
+
+/// A rule that spells out a whole text allows just that text, code on a command line too.
+#[test]
+fn a_text_that_is_spelt_out_is_allowed() {
+    let allow = &[
+        "Bash(python3 -c 'print(1)')",
+        "Bash(find . -name '*.py' | xargs wc -l)",
+        "Bash(find src -name '\\*.rs' | xargs wc -l)",
+        "Bash(for f in a b; do touch x; done)",
+        "Bash(python3 -c *)",
+    ][..];
+    let given = Given { allow, ..Given::default() };
+    for (command, want) in [
+        ("python3 -c 'print(1)'", "allow"),
+        ("python3 -c 'print(2)'", "ask"),
+        ("python3 -c 'print(1)' x", "ask"),
+        ("python3 -c \"print(1)\"", "ask"),
+        ("python3 -c 'print(1)'; ls", "ask"),
+        ("python3 -c 'print(1)' > x", "ask"),
+        ("cd sub && python3 -c 'print(1)'", "ask"),
+        ("python3 -c *", "ask"),
+        ("find . -name '*.py' | xargs wc -l", "allow"),
+        ("find . -name 'x.py' | xargs wc -l", "ask"),
+        ("find . -name *.py | xargs wc -l", "ask"),
+        ("find src -name '*.rs' | xargs wc -l", "allow"),
+        ("for f in a b; do touch x; done", "ask"),
+    ] {
+        given.is(&format!("Bash({command})"), want);
+    }
+    let guarded = Given { allow, deny: &["Bash(curl *)"], ..Given::default() };
+    guarded.is("Bash(python3 -c 'print(1)')", "forced");
+}
