@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::commands::kind::{self, ProgramKind};
 use super::shell;
-use super::shell::scan::Segment;
+use super::shell::scan::{Segment, Sight};
 
 /// The text between the parentheses of a `Bash(…)` rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -321,19 +321,20 @@ impl CommandSet {
         !self.loose.is_empty() || self.by_word.contains_key(program) || self.by_word.contains_key(name)
     }
 
-    /// The number of a pattern that matches one of the segments, from any word that may start a command.
+    /// The number of a pattern that matches one of the segments, from any word that may start a command and is as
+    /// sure as that; and that word.
     ///
     /// Time is linear in the text for each pattern: a pattern with stars in its middle is tried only at the
     /// first place where it can begin, since a later place leaves it only less room.
-    pub(crate) fn first_match(&self, segments: &[Segment]) -> Option<usize> {
+    pub(crate) fn first_match<'s>(&self, segments: &'s [Segment], sight: Sight) -> Option<(usize, &'s str)> {
         if self.is_empty() {
             return None;
         }
-        let mut best: Option<usize> = None;
+        let mut best: Option<(usize, &str)> = None;
         for segment in segments {
             let mut loose = self.loose.clone();
             let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
-            for start in segment.starts() {
+            for start in segment.starts_in(sight) {
                 let text = &segment.text()[start..];
                 let word = text.split(' ').next().unwrap_or_default();
                 self.try_here(&mut loose, text, &mut best);
@@ -347,17 +348,17 @@ impl CommandSet {
     }
 
     /// Tries patterns at one place, and drops those that no later place can make match.
-    fn try_here(&self, open: &mut Vec<usize>, text: &str, best: &mut Option<usize>) {
+    fn try_here<'s>(&self, open: &mut Vec<usize>, text: &'s str, best: &mut Option<(usize, &'s str)>) {
         open.retain(|index| {
             let Some((number, wide)) = self.patterns.get(*index) else { return false };
-            if best.is_some_and(|b| b <= *number) {
+            if best.is_some_and(|(b, _)| b <= *number) {
                 return false;
             }
             if !wide.begins(text) {
                 return true;
             }
             if wide.matches(text) {
-                *best = Some(*number);
+                *best = Some((*number, text.split(' ').next().unwrap_or_default()));
                 return false;
             }
             wide.parts.len() == 1
@@ -367,6 +368,7 @@ impl CommandSet {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shell::scan::Begins;
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
@@ -380,7 +382,8 @@ mod tests {
     fn denies(pattern: &str, command: &str) -> bool {
         let pattern = CommandPattern::parse(pattern).unwrap();
         let set = CommandSet::compile([(3, &pattern)].into_iter());
-        set.first_match(&[Segment::runs(&words(command), true)]) == Some(3)
+        let segments = [Segment::runs(&words(command), Begins::Any)];
+        set.first_match(&segments, Sight::Sure).is_some_and(|(number, _)| number == 3)
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::shell::{CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Class, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision, Reason, Verdict};
 use crate::domain::session::PermissionMode;
+use crate::domain::visible;
 
 /// Everything that a policy is made of.
 #[derive(Debug, Clone, Default)]
@@ -206,7 +207,7 @@ impl Policy {
         if touches_own {
             return Some(Reason::new(By::Protection, "Toolgate's own data and config are out of reach"));
         }
-        self.deny.matches_any(subject, words, true).map(|rule| by_rule("denied by", rule))
+        self.deny.matches(subject, words, true).map(|rule| by_rule("denied by", rule))
     }
 
     /// Everything that asks in every session.
@@ -216,6 +217,10 @@ impl Policy {
         }
         if let Some(rule) = self.always_ask.matches_any(subject, words, false) {
             return Some(by_rule("always asked about by", rule));
+        }
+        if let Some((rule, program)) = self.deny.guessed(subject) {
+            let what = format!("it may run `{} …`, which is denied by", visible::one_line(program));
+            return Some(by_rule(&what, rule));
         }
         if let Some(name) = changes_protected(subject, words) {
             let text = format!("it may change {name}, which other programs obey");

@@ -8,6 +8,7 @@ use super::commands::{kind, read_only};
 use super::host::Host;
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
+use super::shell::scan::Sight;
 use super::shell::{self, CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Place, Subject, SubjectPath};
 
@@ -177,9 +178,27 @@ impl RuleList {
         })
     }
 
-    /// Wide matching: the first rule found that matches any part of the call. `reads_guard_edits`: a rule
-    /// against reading holds against writing too.
+    /// Wide matching: the first rule found that matches any part of the call, or a command that it might run for all
+    /// that is known. `reads_guard_edits`: a rule against reading holds against writing too.
     pub(crate) fn matches_any(
+        &self,
+        subject: &Subject<'_>,
+        words: &[WordPath],
+        reads_guard_edits: bool,
+    ) -> Option<&SourcedRule> {
+        self.matches(subject, words, reads_guard_edits)
+            .or_else(|| self.guessed(subject).map(|(rule, _)| rule))
+    }
+
+    /// The rule that matches a command which the call might run, where that is a guess, and the command's program.
+    pub(crate) fn guessed<'s>(&self, subject: &'s Subject<'_>) -> Option<(&SourcedRule, &'s str)> {
+        let command = subject.command.as_ref()?;
+        let (number, program) = self.any_command(subject.tool, command, Sight::Guessed)?;
+        Some((self.rule(number)?, program))
+    }
+
+    /// The same for what the call does: guesses do not count.
+    pub(crate) fn matches(
         &self,
         subject: &Subject<'_>,
         words: &[WordPath],
@@ -191,7 +210,10 @@ impl RuleList {
         let number = self
             .any_path(subject, reads_guard_edits)
             .or_else(|| self.any_word(&subject.place, words))
-            .or_else(|| subject.command.as_ref().and_then(|c| self.any_command(subject.tool, c)))
+            .or_else(|| {
+                let command = subject.command.as_ref()?;
+                self.any_command(subject.tool, command, Sight::Sure).map(|(number, _)| number)
+            })
             .or_else(|| self.any_host(subject))?;
         self.rule(number)
     }
@@ -229,15 +251,21 @@ impl RuleList {
         })
     }
 
-    fn any_command(&self, tool: &str, command: &CommandAnalysis) -> Option<usize> {
+    fn any_command<'c>(
+        &self,
+        tool: &str,
+        command: &'c CommandAnalysis,
+        sight: Sight,
+    ) -> Option<(usize, &'c str)> {
         // Whatever runs or takes commands is held back as Bash itself would be.
         if let Some(number) = self.outright.get("Bash") {
-            return Some(*number);
+            return Some((*number, "Bash"));
         }
-        ["Bash", tool]
-            .iter()
-            .filter_map(|name| self.commands.get(*name))
-            .find_map(|set| set.first_match(command.segments()))
+        let others = (tool != "Bash").then_some(tool);
+        std::iter::once("Bash")
+            .chain(others)
+            .filter_map(|name| self.commands.get(name))
+            .find_map(|set| set.first_match(command.segments(), sight))
     }
 
     /// A rule about a host holds for every tool that connects.

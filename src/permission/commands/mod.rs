@@ -8,5 +8,6 @@ pub(crate) mod descent;
 pub(crate) mod git;
 pub(crate) mod kind;
 pub(in crate::permission) mod names;
+pub(crate) mod operands;
 mod programs;
 pub mod read_only;

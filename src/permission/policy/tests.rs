@@ -1,5 +1,6 @@
 //! Tables: given rules and a call, the verdict.
 
+mod guesses;
 mod protected;
 
 use proptest::prelude::*;

@@ -141,8 +141,8 @@ fn untold(leaf: &Leaf) -> NotUnderstood {
 /// Adds what the commands run in turn. `depth`: how many texts this one lies within.
 pub(super) fn follow(script: &mut Script, depth: usize) -> Result<(), NotUnderstood> {
     let mut found = Found { leaves: Vec::new(), files: Vec::new() };
-    for leaf in &script.leaves {
-        found.of(leaf, depth, 0)?;
+    for leaf in &mut script.leaves {
+        leaf.told |= found.of(leaf, depth, 0)?;
     }
     script.leaves.append(&mut found.leaves);
     script.files.append(&mut found.files);
@@ -155,7 +155,8 @@ struct Found {
 }
 
 impl Found {
-    fn of(&mut self, leaf: &Leaf, depth: usize, within: usize) -> Result<(), NotUnderstood> {
+    /// Adds what the command runs; whether that is all that its arguments can run.
+    fn of(&mut self, leaf: &Leaf, depth: usize, within: usize) -> Result<bool, NotUnderstood> {
         let carried = carriers::carried(&leaf.words);
         if carried.untold || (leaf.open && !carried.scripts.is_empty()) || runs_a_stream(leaf) {
             return Err(untold(leaf));
@@ -166,10 +167,12 @@ impl Found {
         if carried.guessed {
             // Any word of it may begin a command: that is how deny and ask look at such a command anyway. What a shell
             // among them would run has to be told all the same.
+            let guesses = self.leaves.len();
             for text in carried.guessed_scripts {
                 self.text(&leaf.words, &text, &leaf.directories, depth)?;
             }
-            return Ok(());
+            self.leaves[guesses..].iter_mut().for_each(|leaf| leaf.guessed = true);
+            return Ok(false);
         }
         let directories = match &carried.directory {
             Some(directory) => joined(&leaf.directories, &[directory.into()]),
@@ -180,16 +183,18 @@ impl Found {
                 words: command.words,
                 open: command.open || leaf.open,
                 carried: true,
+                guessed: leaf.guessed,
                 directories: directories.clone(),
                 ..Leaf::default()
             };
+            let at = self.leaves.len();
             self.push(inner.clone())?;
-            self.of(&inner, depth, within + 1)?;
+            self.leaves[at].told = self.of(&inner, depth, within + 1)?;
         }
         for text in carried.scripts {
             self.text(&leaf.words, &text, &directories, depth)?;
         }
-        Ok(())
+        Ok(carried.exact)
     }
 
     /// A text that `words` run from one of the directories.

@@ -22,10 +22,10 @@ use std::path::PathBuf;
 pub use brush::is_caught;
 pub use script::{FileUse, Leaf, NotUnderstood, Script};
 
-use self::scan::{Role, Segment};
+use self::scan::{Begins, Role, Segment};
 use super::breaker;
 use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
-use super::commands::{carriers, descent, git, kind};
+use super::commands::{carriers, descent, git, kind, operands};
 use super::subject::{Access, PathOf, Place};
 use crate::domain::visible;
 
@@ -120,8 +120,22 @@ pub(crate) fn one_literal(text: &str) -> Option<Vec<String>> {
 
 /// What deny and ask look at in a command that is understood.
 fn segments(leaf: &Leaf) -> Vec<Segment> {
-    let inert = leaf.known.is_some() || kind::is_inert(&leaf.words);
-    scan::of_words(&leaf.words, !inert)
+    scan::of_words(&leaf.words, begins(leaf))
+}
+
+/// Where commands begin among the words of one that is understood.
+fn begins(leaf: &Leaf) -> Begins {
+    if leaf.guessed {
+        Begins::AllGuessed
+    } else if leaf.known.is_some() || kind::is_inert(&leaf.words) {
+        Begins::Inert
+    } else if operands::are_no_commands(&leaf.words) {
+        Begins::First
+    } else if leaf.told {
+        Begins::Told
+    } else {
+        Begins::Guessed
+    }
 }
 
 impl FileUse {

@@ -11,10 +11,61 @@ use super::super::commands::kind;
 pub struct Segment {
     text: String,
     role: Role,
-    /// A command may start at any word, not only at the first.
-    any_start: bool,
+    begins: Begins,
     /// The words that have spaces in them, whole.
     spaced: Vec<String>,
+}
+
+/// Where in a segment commands begin, and how sure that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begins {
+    /// At the first word; the program only reads, writes or moves what its arguments name.
+    Inert,
+    /// At the first word; the arguments are no commands.
+    First,
+    /// At the first word; what the arguments run is told by segments of its own.
+    Told,
+    /// At the first word; each later one is a guess.
+    Guessed,
+    /// At any word: the text could not be read, so all that it may be counts.
+    Any,
+    /// At any word, each of them a guess.
+    AllGuessed,
+    /// Nowhere for sure, and what may begin here is told by segments of its own.
+    Elsewhere,
+    /// Nowhere: it is part of an argument that is no command.
+    Nowhere,
+}
+
+/// Which of the places where a command may begin are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// Those where one begins, for all that is known.
+    Sure,
+    /// Those where one might begin.
+    Guessed,
+}
+
+impl Begins {
+    /// What holds for the parts of an argument.
+    fn within(self) -> Self {
+        match self {
+            Self::Inert | Self::First | Self::Nowhere => Self::Nowhere,
+            Self::Told | Self::Elsewhere => Self::Elsewhere,
+            Self::Guessed | Self::AllGuessed => Self::AllGuessed,
+            Self::Any => Self::Any,
+        }
+    }
+
+    /// How many words are looked at, behind how many that are not.
+    fn seen(self, sight: Sight) -> (usize, usize) {
+        match (self, sight) {
+            (Self::Inert | Self::First | Self::Told | Self::Guessed, Sight::Sure) => (0, 1),
+            (Self::Guessed, Sight::Guessed) => (1, usize::MAX),
+            (Self::Any, Sight::Sure) | (Self::AllGuessed, Sight::Guessed) => (0, usize::MAX),
+            _ => (0, 0),
+        }
+    }
 }
 
 /// What a segment's words are.
@@ -41,15 +92,15 @@ enum Quotes {
 
 impl Segment {
     /// A program and its arguments.
-    pub(crate) fn runs(words: &[String], any_start: bool) -> Self {
+    pub(crate) fn runs(words: &[String], begins: Begins) -> Self {
         let spaced = words.iter().filter(|w| w.contains(' ')).cloned().collect();
-        Self { text: words.join(" "), role: Role::Runs, any_start, spaced }
+        Self { text: words.join(" "), role: Role::Runs, begins, spaced }
     }
 
     /// A file that is redirected.
     pub(crate) fn file(path: &str, role: Role) -> Self {
         let spaced = path.contains(' ').then(|| path.to_owned()).into_iter().collect();
-        Self { text: path.to_owned(), role, any_start: false, spaced }
+        Self { text: path.to_owned(), role, begins: Begins::Inert, spaced }
     }
 
     /// The words, joined by single spaces.
@@ -59,7 +110,7 @@ impl Segment {
 
     /// Whether no argument of it can be run: its program only reads, writes or moves what is named.
     pub(crate) fn is_inert(&self) -> bool {
-        !self.any_start
+        self.begins == Begins::Inert
     }
 
     pub(crate) fn role(&self) -> Role {
@@ -78,12 +129,24 @@ impl Segment {
 
     /// Every byte offset at which the name of a program may begin: at a word, and behind the last slash in it.
     pub(crate) fn starts(&self) -> impl Iterator<Item = usize> + '_ {
-        let first_only = !self.any_start;
-        let limit = match (self.role, first_only) {
-            (Role::Runs, false) => usize::MAX,
-            (Role::Runs, true) => 1,
-            _ => 0,
+        let most = match self.begins {
+            Begins::Inert | Begins::First => 1,
+            Begins::Nowhere => 0,
+            _ => usize::MAX,
         };
+        self.offsets(0, most)
+    }
+
+    /// Those of them that are as sure as that.
+    pub(crate) fn starts_in(&self, sight: Sight) -> impl Iterator<Item = usize> + '_ {
+        let (skip, most) = self.begins.seen(sight);
+        self.offsets(skip, most)
+    }
+
+    fn offsets(&self, skip: usize, most: usize) -> impl Iterator<Item = usize> + '_ {
+        let most = if self.role == Role::Runs { most } else { 0 };
+        // What is sure is the program, behind what is assigned to it.
+        let assigned = most == 1 || skip == 1;
         let mut at = 0;
         self.text
             .split(' ')
@@ -92,8 +155,9 @@ impl Segment {
                 at += word.len() + 1;
                 (start, word)
             })
-            .skip_while(move |(_, word)| first_only && is_assignment(word))
-            .take(limit)
+            .skip_while(move |(_, word)| assigned && is_assignment(word))
+            .skip(skip)
+            .take(most)
             .flat_map(|(start, word)| [Some(start), word.rfind('/').map(|i| start + i + 1)])
             .flatten()
     }
@@ -119,7 +183,7 @@ pub(crate) fn scan(text: &str) -> Vec<Segment> {
     let mut segments = Reading::of(text, Quotes::Honoured, false);
     if is_plain(text) && segments.iter().all(is_inert) {
         for segment in &mut segments {
-            segment.any_start = false;
+            segment.begins = Begins::Inert;
         }
         return segments;
     }
@@ -139,15 +203,19 @@ pub(crate) fn scan(text: &str) -> Vec<Segment> {
     segments
 }
 
-/// The segments of a command whose words are known. Where its arguments may be run (`any_start`), each of them
-/// is looked into as a text of its own.
-pub(crate) fn of_words(words: &[String], any_start: bool) -> Vec<Segment> {
-    let exact = Segment::runs(words, any_start);
+/// The segments of a command whose words are known. Where its arguments are not inert, each of them is looked into
+/// as a text of its own.
+pub(crate) fn of_words(words: &[String], begins: Begins) -> Vec<Segment> {
+    let exact = Segment::runs(words, begins);
     let mut segments: Vec<Segment> = without_git_options(&exact).into_iter().collect();
-    if any_start && exact.text.contains(|c: char| c != ' ' && !is_usual(c)) {
+    if begins != Begins::Inert && exact.text.contains(|c: char| c != ' ' && !is_usual(c)) {
+        let of_text = segments.len();
         segments.extend(Reading::of(&exact.text, Quotes::Dropped, false));
         for word in words.iter().skip(1).filter(|word| word.contains(|c: char| !is_usual(c))) {
             segments.extend(scan(word));
+        }
+        for segment in &mut segments[of_text..] {
+            segment.begins = begins.within();
         }
     }
     segments.insert(0, exact);
@@ -187,11 +255,16 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
     let of_git =
         |word: &&str| word.rsplit('/').next().is_some_and(|name| name == "git" || name.starts_with("git-"));
     let git = words.iter().position(of_git)?;
+    let begins = match segment.begins {
+        Begins::Inert if git == 0 => Begins::First,
+        begins if git == 0 => begins,
+        begins => begins.within(),
+    };
     let mut rest = &words[git + 1..];
     if let Some((_, sub)) = words[git].rsplit_once("git-") {
         // Git's own programs, by their names.
         let text = ["git", sub].into_iter().chain(rest.iter().copied()).collect::<Vec<_>>().join(" ");
-        return Some(Segment { text, role: Role::Runs, any_start: true, spaced: Vec::new() });
+        return Some(Segment { text, role: Role::Runs, begins, spaced: Vec::new() });
     }
     if !rest.first()?.starts_with('-') {
         return None;
@@ -217,7 +290,7 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
         text.push(' ');
         text.push_str(word);
     }
-    Some(Segment { text, role: Role::Runs, any_start: true, spaced: Vec::new() })
+    Some(Segment { text, role: Role::Runs, begins, spaced: Vec::new() })
 }
 
 /// One way of reading a text.
@@ -406,7 +479,7 @@ impl<'t> Reading<'t> {
         self.end_word();
         self.redirect = None;
         if !self.words.is_empty() {
-            self.out.push(Segment::runs(&std::mem::take(&mut self.words), true));
+            self.out.push(Segment::runs(&std::mem::take(&mut self.words), Begins::Any));
         }
     }
 }

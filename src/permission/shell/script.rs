@@ -26,6 +26,10 @@ pub struct Leaf {
     /// Another command of the text runs this one (`timeout 5 ls`, `sh -c ls`), which the shell does not start by
     /// itself.
     pub carried: bool,
+    /// It is only guessed at: words of a program that is not known would run it.
+    pub(super) guessed: bool,
+    /// All that its arguments run is told by other commands of the script.
+    pub(super) told: bool,
     /// Whether assignments stand in front of it, all of them harmless.
     pub(super) assigns: bool,
     /// Where it may start: each counts from where the text starts.

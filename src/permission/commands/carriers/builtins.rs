@@ -151,6 +151,7 @@ fn settings(name: &str, arguments: &[String], out: &mut Carried) -> Option<Told>
 
 fn run(words: &[String], out: &mut Carried) -> Told {
     out.command(words);
+    out.exact = !words.is_empty();
     Told::All
 }
 

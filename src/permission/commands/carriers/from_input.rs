@@ -91,6 +91,7 @@ fn xargs(words: &[String], out: &mut Carried) -> Told {
         Some(mark) => template(command, mark, out),
         None => out.open(command),
     }
+    out.exact = !command.is_empty();
     // The name of a variable for the slot.
     out.untold |= line.has("process-slot-var");
     Told::All

@@ -42,6 +42,8 @@ pub(crate) struct Carried {
     /// The commands are every place where one might begin, and what each of them carries is in here too: hold
     /// them against rules, but ask no further of them (that would take exponential time).
     pub guessed: bool,
+    /// The commands are all that its arguments can run: no word is one that is not among them.
+    pub exact: bool,
 }
 
 /// Words that are run as a program, its name first.

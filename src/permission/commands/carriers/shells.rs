@@ -92,6 +92,7 @@ fn shell(words: &[String], out: &mut Carried) -> Told {
                 out.untold = true;
                 out.guess(arguments);
             }
+            out.exact = !out.untold;
         }
         // A script file: what it does with its arguments is not told here, as with any other program.
         [_, arguments @ ..] if !reads_input => out.guess(arguments),
@@ -136,6 +137,7 @@ fn watch(words: &[String], out: &mut Carried) -> Told {
                 r,no-rerun t,no-title x,exec w,no-wrap h,help v,version";
     let Ok(line) = Line::read(words, spec, Order::Stops) else { return Told::Anything };
     let command = line.from(0, words);
+    out.exact = !command.is_empty();
     if line.has("x") {
         out.command(command);
     } else {

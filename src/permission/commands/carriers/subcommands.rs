@@ -7,6 +7,7 @@
 
 use super::{Carried, Told};
 use crate::permission::commands::names::{Index, index};
+use crate::permission::commands::operands;
 use crate::permission::commands::programs::has;
 
 struct Row {
@@ -58,6 +59,10 @@ fn row(name: &str) -> Option<&'static Row> {
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
     let row = row(name)?;
     super::by_option::look(name, words, out);
+    // `npm install x`: a package of that name.
+    if operands::are_no_commands(words) {
+        return Some(Told::All);
+    }
     let start = if row.runs.is_empty() {
         1
     } else {
@@ -84,6 +89,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
                 return Some(Told::Anything);
             }
             out.command(command);
+            out.exact = !command.is_empty();
             Some(Told::All)
         }
     }

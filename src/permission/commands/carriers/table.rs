@@ -246,6 +246,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
         return Some(Told::Anything);
     }
     operands(row, &line, words, out);
+    out.exact = !out.commands.is_empty() || !out.scripts.is_empty();
     Some(Told::All)
 }
 

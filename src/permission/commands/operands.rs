@@ -1,0 +1,169 @@
+//! Programs whose operands are known to be no commands: nothing is guessed of those.
+//!
+//! What their options run stands in the tables of carriers, so that a text in which they do is not read this far.
+
+use super::kind::{self, base_name, git_subcommand};
+use super::names::{Index, Names, index};
+use super::programs;
+
+struct Row {
+    names: &'static str,
+    /// Options without a value that may stand in front of the subcommand.
+    flags: &'static str,
+    /// Subcommands that run none of their operands.
+    subcommands: &'static [&'static str],
+    /// What stands behind `--` is for another program.
+    passes_on: bool,
+}
+
+const TABLE: &[Row] = &[
+    // docs.docker.com, "docker" reference; podman(1). `run`, `exec` and `create` take a command.
+    Row {
+        names: "docker podman",
+        flags: "",
+        subcommands: &[
+            "attach build commit cp diff events export history images import info inspect kill load login logout logs \
+             pause port ps pull push rename restart rm rmi save search start stats stop tag unpause update version wait \
+             network volume image system",
+        ],
+        passes_on: false,
+    },
+    // docs.npmjs.com, "CLI Commands"; pnpm.io/cli; yarnpkg.com/cli.
+    Row {
+        names: "npm pnpm yarn bun",
+        flags: "-s --silent -q --quiet -g --global",
+        subcommands: &[
+            "install i in add ci clean-install remove rm r un uninstall unlink link update up upgrade outdated ls list \
+             ll la view info show search find audit dedupe prune pack publish unpublish deprecate owner access \
+             dist-tag docs home repo bugs whoami login logout ping version why explain fund cache team token",
+        ],
+        passes_on: true,
+    },
+    // The Cargo book, "Cargo Commands". `run` and aliases take words for the workspace's programs.
+    Row {
+        names: "cargo",
+        flags: "-q --quiet -v --verbose --locked --offline --frozen",
+        subcommands: &[
+            "add bench build b check c clean clippy doc d fetch fix fmt generate-lockfile info init install locate-project \
+             login logout metadata new owner package pkgid publish remove rm search test t tree uninstall update vendor \
+             verify-project version yank",
+        ],
+        passes_on: true,
+    },
+    // pip.pypa.io, "Commands". `config` runs an editor.
+    Row {
+        names: "pip",
+        flags: "-q --quiet -v --verbose",
+        subcommands: &[
+            "install download uninstall freeze inspect list show check search cache index wheel hash",
+        ],
+        passes_on: false,
+    },
+    // cli.github.com/manual. `alias`, `extension`, `codespace` and `api` take words for others.
+    Row {
+        names: "gh",
+        flags: "",
+        subcommands: &[
+            "auth browse cache gist issue label org pr project release repo ruleset run search secret \
+             ssh-key status variable workflow",
+        ],
+        passes_on: true,
+    },
+    // git 2.47 manual, the page of each subcommand.
+    Row {
+        names: "git",
+        flags: "",
+        subcommands: &[
+            "add am apply archive blame branch cat-file checkout cherry cherry-pick clean clone commit describe diff fetch \
+             format-patch gc grep init log ls-files ls-remote ls-tree merge merge-base mv notes prune pull push range-diff \
+             rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-ref sparse-checkout stash \
+             status switch symbolic-ref tag version worktree",
+        ],
+        passes_on: false,
+    },
+];
+
+/// Programs beside those of [`programs::RUN_NO_ARGUMENT`] whose operands are files, names or conditions alone: man(1),
+/// less(1), more(1); findutils 4.9 find(1), whose `-exec` is told by itself.
+static PLAIN: Names = Names::of(&["man less more most find apropos whatis printf test ["]);
+
+/// Whether no word of the command that is understood is run, but for what its options do.
+pub(crate) fn are_no_commands(words: &[String]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return true };
+    if !kind::is_system(program) {
+        return false;
+    }
+    let name = program.rsplit('/').next().unwrap_or(program);
+    match (base_name(name), arguments) {
+        _ if programs::RUN_NO_ARGUMENT.has(name) || PLAIN.has(name) => true,
+        // bash 5.2 manual, 4.2: it says what a name means.
+        ("command", [option, ..]) => matches!(option.as_str(), "-v" | "-V"),
+        ("python", [option, module, rest @ ..]) if option == "-m" && module == "pip" => {
+            subcommand_is_plain("pip", rest)
+        }
+        ("git", _) => {
+            let mut words = arguments.iter().map(String::as_str);
+            git_subcommand(&mut words).is_some_and(|sub| row("git").is_some_and(|row| row.has(sub)))
+        }
+        (base, _) => subcommand_is_plain(base, arguments),
+    }
+}
+
+fn subcommand_is_plain(program: &str, arguments: &[String]) -> bool {
+    let Some(row) = row(program) else { return false };
+    let mut words = arguments.iter().map(String::as_str).skip_while(|word| programs::has(&[row.flags], word));
+    words.next().is_some_and(|sub| row.has(sub)) && !(row.passes_on && words.any(|word| word == "--"))
+}
+
+impl Row {
+    fn has(&self, subcommand: &str) -> bool {
+        programs::has(self.subcommands, subcommand)
+    }
+}
+
+fn row(program: &str) -> Option<&'static Row> {
+    static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split(' ')));
+    ROWS.get(program).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_are_plain_where_a_row_says_so() {
+        for (command, want) in [
+            ("docker rm x", true),
+            ("docker run rm x", false),
+            ("docker --host x rm y", false),
+            ("npm -g rm x", true),
+            ("npm run rm", false),
+            ("npm install x -- rm", false),
+            ("cargo rm x", true),
+            ("cargo run rm", false),
+            ("cargo xtask rm", false),
+            ("pip install curl", true),
+            ("pip3 install curl", true),
+            ("pip config rm", false),
+            ("python3 -m pip install curl", true),
+            ("python3 -m x install curl", false),
+            ("git remote rm x", true),
+            ("git -C d checkout rm", true),
+            ("git -c alias.remote=x remote rm", false),
+            ("git bisect run rm", false),
+            ("apt-get install curl", true),
+            ("systemctl status curl", true),
+            ("dpkg -l curl", true),
+            ("man curl", true),
+            ("command -v rm", true),
+            ("command rm", false),
+            ("gh pr create --title x", true),
+            ("gh alias set x rm", false),
+            ("./docker rm x", false),
+            ("foo rm x", false),
+        ] {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(are_no_commands(&words), want, "{command}");
+        }
+    }
+}
