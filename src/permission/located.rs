@@ -9,14 +9,18 @@ use globset::GlobBuilder;
 
 use super::beneath;
 use super::checker::PermissionRequest;
+use super::commands::{carriers, kind};
 use super::policy::Policy;
 use super::repository;
+use super::shell::scan;
 use super::shell::{CommandAnalysis, WordPath};
 use super::subject::{OnDisk, PathOf, Place, SubjectPath};
 use crate::workspace::{FileKind, Workspace, WorkspaceError};
 
 /// Most paths of one command that are looked up; where there are more, it is not known where they lead.
 const MAX_WORDS: usize = 1024;
+/// Most programs of one command that are looked up by their paths.
+const MAX_LINKED: usize = 64;
 /// Most names that are held against the patterns of one command.
 const MAX_NAMES: usize = 20_000;
 /// The longest name of a file that Linux takes, in bytes.
@@ -97,6 +101,7 @@ pub(super) fn of_command(
             Err(Lost) => on_disk.words_located = false,
         }
     }
+    programs_behind_links(analysis, directory, &mut on_disk);
     (operands, on_disk)
 }
 
@@ -118,6 +123,34 @@ fn nothing_hidden(
             policy,
             place,
         )
+}
+
+/// Looks up what programs that are named by a path lead to: rules speak of those by their names.
+fn programs_behind_links(analysis: &CommandAnalysis, directory: &Path, on_disk: &mut OnDisk) {
+    for (word, rest, sure, directories) in analysis.programs_by_path().take(MAX_LINKED) {
+        let own = word.rsplit('/').next().unwrap_or(word);
+        let names: HashSet<String> =
+            directories.iter().flat_map(|from| names_behind(&directory.join(from).join(word))).collect();
+        for name in names.iter().filter(|name| *name != own) {
+            on_disk.linked.push(scan::renamed(name, rest, sure));
+            if carriers::runs_what_it_gets(name) && kind::base_name(name) != kind::base_name(own) {
+                on_disk.hidden_carrier.get_or_insert_with(|| format!("`{word}` leads to `{name}`"));
+            }
+        }
+    }
+}
+
+/// The names of what a link leads to, step by step.
+fn names_behind(path: &Path) -> Vec<String> {
+    const MAX_STEPS: usize = 16;
+    let mut names = Vec::new();
+    let mut at = path.to_path_buf();
+    for _ in 0..MAX_STEPS {
+        let Ok(target) = std::fs::read_link(&at) else { break };
+        at = at.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
+        names.extend(at.file_name().and_then(OsStr::to_str).map(str::to_owned));
+    }
+    names
 }
 
 fn is_pattern(name: &OsStr) -> bool {

@@ -249,6 +249,13 @@ impl Policy {
             return Some(reason);
         }
         let typed_freely = subject.tool == "BashInput" && self.allow.outright(subject).is_some();
+        if let Some(leads) = subject.on_disk.hidden_carrier.as_ref().filter(|_| self.guards_bash) {
+            let text = format!(
+                "{}, which runs what it is given, and rules that hold in every session speak of commands",
+                visible::one_line(leads)
+            );
+            return Some(Reason::new(By::NotUnderstood, text));
+        }
         if self.guards_bash && command.understood().is_none() && !typed_freely {
             let why = command.not_understood().map_or("", |why| why.0);
             let text = format!(

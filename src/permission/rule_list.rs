@@ -192,8 +192,7 @@ impl RuleList {
 
     /// The rule that matches a command which the call might run, where that is a guess, and the command's program.
     pub(crate) fn guessed<'s>(&self, subject: &'s Subject<'_>) -> Option<(&SourcedRule, &'s str)> {
-        let command = subject.command.as_ref()?;
-        let (number, program) = self.any_command(subject.tool, command, Sight::Guessed)?;
+        let (number, program) = self.any_command(subject, Sight::Guessed)?;
         Some((self.rule(number)?, program))
     }
 
@@ -210,10 +209,7 @@ impl RuleList {
         let number = self
             .any_path(subject, reads_guard_edits)
             .or_else(|| self.any_word(&subject.place, words))
-            .or_else(|| {
-                let command = subject.command.as_ref()?;
-                self.any_command(subject.tool, command, Sight::Sure).map(|(number, _)| number)
-            })
+            .or_else(|| self.any_command(subject, Sight::Sure).map(|(number, _)| number))
             .or_else(|| self.any_host(subject))?;
         self.rule(number)
     }
@@ -251,21 +247,18 @@ impl RuleList {
         })
     }
 
-    fn any_command<'c>(
-        &self,
-        tool: &str,
-        command: &'c CommandAnalysis,
-        sight: Sight,
-    ) -> Option<(usize, &'c str)> {
+    fn any_command<'s>(&self, subject: &'s Subject<'_>, sight: Sight) -> Option<(usize, &'s str)> {
+        let command = subject.command.as_ref()?;
         // Whatever runs or takes commands is held back as Bash itself would be.
         if let Some(number) = self.outright.get("Bash") {
             return Some((*number, "Bash"));
         }
-        let others = (tool != "Bash").then_some(tool);
+        let others = (subject.tool != "Bash").then_some(subject.tool);
+        let parts = || [command.segments(), &subject.on_disk.linked, command.guesses()].into_iter();
         std::iter::once("Bash")
             .chain(others)
             .filter_map(|name| self.commands.get(name))
-            .find_map(|set| set.first_match(command.segments(), sight))
+            .find_map(|set| parts().find_map(|segments| set.first_match(segments, sight)))
     }
 
     /// A rule about a host holds for every tool that connects.

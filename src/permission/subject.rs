@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::host::Host;
+use super::shell::scan::Segment;
 use super::shell::{CommandAnalysis, WordPath};
 
 /// One call as the policy sees it. The gate fills it; nothing here is read from the world again.
@@ -43,6 +44,10 @@ pub struct OnDisk {
     pub nothing_hidden: bool,
     /// Where words lead that name a directory, or something else than their spelling says.
     pub(crate) leads: Vec<WordPath>,
+    /// Commands whose program is a link, under the names of what it leads to.
+    pub(crate) linked: Vec<Segment>,
+    /// A program of the command that leads to another one, which runs what it is given.
+    pub(crate) hidden_carrier: Option<String>,
     /// Where words lead when the shell takes them for patterns of names.
     pub(crate) may_lead: Vec<WordPath>,
 }

@@ -2,6 +2,7 @@
 
 use super::super::command_pattern::Coverage;
 use super::builtins::{self, Does};
+use super::carriers;
 use super::programs::{self, row};
 use super::read_only as known;
 
@@ -42,7 +43,19 @@ pub(crate) fn base_name(program: &str) -> &str {
         _ => name,
     };
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
-    if bare.is_empty() || programs::CARRIERS.has(name) { name } else { bare }
+    // `arm-none-eabi-gcc`, `x86_64-w64-mingw32-g++`.
+    let bare = match bare.rsplit_once('-') {
+        Some((_, compiler @ ("gcc" | "g++" | "cc" | "c++" | "cpp" | "gfortran" | "clang" | "clang++"))) => {
+            compiler
+        }
+        _ => bare,
+    };
+    // `c99` is no version of a `c`.
+    if bare.is_empty() || programs::CARRIERS.has(name) || programs::RUNS_WORKSPACE.has(name) {
+        name
+    } else {
+        bare
+    }
 }
 
 /// What kind of program a command's first word starts.
@@ -195,10 +208,8 @@ fn script_comes_first(words: &[String], coverage: &Coverage) -> bool {
         let Some(option) = word.strip_prefix(['-', '+']) else { continue };
         if option == "m" {
             // What follows a module that is spelt out is the module's, unless it evaluates that.
-            let evaluates =
-                ["timeit", "pdb", "trace", "profile", "cProfile", "runpy", "code", "pip", "doctest"];
-            return spelled
-                && arguments.next().is_some_and(|(name, known)| known && !evaluates.contains(&name));
+            let takes_code = |name: &str| name == "pip" || !carriers::is_plain_module(name);
+            return spelled && arguments.next().is_some_and(|(name, known)| known && !takes_code(name));
         }
         let code = match option.strip_prefix('-') {
             Some(long) => ["eval", "print", "run", "command", "execute"].iter().any(|l| long.starts_with(l)),
@@ -214,7 +225,8 @@ fn script_comes_first(words: &[String], coverage: &Coverage) -> bool {
 fn is_risky_option(program: &str, word: &str) -> bool {
     if let Some(names) = row(programs::RISKY_NAMES, program) {
         let name = word.trim_start_matches('-').split('=').next().unwrap_or(word);
-        return word.starts_with('-') && names.split_ascii_whitespace().any(|n| n == name);
+        return word.starts_with('-')
+            && names.split_ascii_whitespace().any(|n| n == name || (n == "B" && name.starts_with('B')));
     }
     // A variable of make is code as soon as it holds more than a word.
     if matches!(program, "make" | "gmake") && word.contains('=') {

@@ -34,7 +34,8 @@ pub(super) static RUNS_WORKSPACE: Names = Names::of(&[
     "git gh hg jj svn cargo rustc rustup npm pnpm yarn bun deno make gmake cmake ninja meson bazel",
     "buck2 just task pytest tox nox pip uv poetry pipenv hatch ruff mypy pre-commit rake bundle gem",
     "rspec gradle gradlew mvn ant sbt go dotnet mix rebar cabal stack dune zig jest vitest tsc",
-    "eslint prettier vite webpack composer phpunit ctest gcc cc clang docker podman buildah",
+    "eslint prettier vite webpack composer phpunit ctest gcc g++ cc c++ clang clang++ cpp c89 c99 gfortran prove",
+    "rustdoc dpkg-buildpackage debuild docker podman buildah",
     "docker-compose terraform ansible ansible-playbook helm kubectl vagrant nextest trunk",
 ]);
 
@@ -96,7 +97,13 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
     ("gmake", "eval file makefile directory include-dir"),
     ("npm", "script-shell node-options prefix userconfig globalconfig call"),
     ("pnpm", "script-shell node-options prefix config"),
-    ("pandoc", "filter lua-filter defaults"),
+    ("pandoc", "filter lua-filter defaults output extract-media pdf-engine"),
+    ("patch", "output reject-file ed directory get"),
+    ("gpg", "output photo-viewer agent-program dirmngr-program keyboxd-program exec-path options homedir"),
+    ("prove", "exec source formatter harness archive"),
+    ("rustdoc", "test-runtool test-builder runtool output out-dir"),
+    ("dpkg-buildpackage", "root-command check-command sign-command hook-"),
+    ("debuild", "root-command check-command sign-command hook- preserve-envvar set-envvar"),
 ];
 
 /// Short options of the same kind.
@@ -110,7 +117,15 @@ pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
     ("make", "fCIE"),
     ("gmake", "fCIE"),
     ("cmake", "EP"),
-    ("pandoc", "FLd"),
+    ("pandoc", "FLdo"),
+    ("patch", "edgor"),
+    ("gpg", "o"),
+    ("prove", "eaPI"),
+    ("rustdoc", "Co"),
+    ("dpkg-buildpackage", "rpRj"),
+    ("debuild", "rpRe"),
+    ("tcpdump", "zw"),
+    ("ssh-keygen", "Dw"),
 ];
 
 /// Short options of git's subcommands of the same kind: they name a file to read or write, a key, a strategy (which is a
@@ -141,7 +156,14 @@ pub(super) const RISKY_NAMES: &[(&str, &str)] = &[
     ("go", "exec toolexec vettool overlay modfile"),
     ("gcc", "wrapper fplugin specs B"),
     ("cc", "wrapper fplugin specs B"),
-    ("clang", "wrapper fplugin specs B Xclang load"),
+    ("g++", "wrapper fplugin specs B"),
+    ("c++", "wrapper fplugin specs B"),
+    ("cpp", "wrapper fplugin specs B"),
+    ("c89", "wrapper fplugin specs B"),
+    ("c99", "wrapper fplugin specs B"),
+    ("gfortran", "wrapper fplugin specs B"),
+    ("clang", "wrapper fplugin specs B Xclang load ld-path"),
+    ("clang++", "wrapper fplugin specs B Xclang load ld-path"),
 ];
 
 /// Words behind which a program runs its other arguments: the next word must be spelt out.

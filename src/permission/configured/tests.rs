@@ -693,3 +693,23 @@ async fn a_path_that_only_the_shell_knows_is_asked_about_where_rules_speak_of_pa
     let given = Given { bypass: true, ..Given::default() };
     given.is(&disk, "D=lock; cat $D/x", "allow").await;
 }
+
+#[tokio::test]
+async fn a_program_counts_by_what_it_leads_to() {
+    let disk = disk();
+    for (target, link) in [("/usr/bin/curl", "c"), ("c", "d"), ("/bin/sh", "s"), ("ok.txt", "o")] {
+        symlink(target, disk.root.join(link)).unwrap();
+    }
+    let denies = Given { deny: &["Bash(curl *)"], allow: &["Bash"], bypass: true, ..Given::default() };
+    for (command, want) in [
+        ("./c --version", "deny"),
+        ("./d x", "deny"),
+        ("cd sub && ../c x", "deny"),
+        ("sudo ./c x", "deny"),
+        ("foo ./c x", "forced"),
+        ("./s -c 'X=r; ${X}m x'", "forced"),
+        ("./o x", "allow"),
+    ] {
+        assert_eq!(denies.judges(&disk, command).await, want, "{command}");
+    }
+}

@@ -38,6 +38,8 @@ pub struct CommandAnalysis {
     text: String,
     read: Result<Script, NotUnderstood>,
     segments: Vec<Segment>,
+    /// What its words may hold that programs run, for all that is known.
+    guesses: Vec<Segment>,
 }
 
 /// A path that the gate has to resolve and judge.
@@ -93,7 +95,10 @@ pub fn analyse(text: &str) -> CommandAnalysis {
         }
         Err(_) => scan::scan(text),
     };
-    CommandAnalysis { text: text.to_owned(), read, segments }
+    let guessed = |leaf: &&Leaf| matches!(begins(leaf), Begins::Guessed | Begins::AllGuessed);
+    let leaves = read.iter().flat_map(|script| &script.leaves).filter(guessed);
+    let guesses = leaves.filter_map(|leaf| scan::tails(leaf.words.get(1..)?)).collect();
+    CommandAnalysis { text: text.to_owned(), read, segments, guesses }
 }
 
 fn entered(target: &str) -> KnownUse {
@@ -104,7 +109,7 @@ fn entered(target: &str) -> KnownUse {
 /// Reads what is typed into a running program: it is scanned for commands, but never understood.
 pub fn analyse_input(text: &str) -> CommandAnalysis {
     let read = Err(NotUnderstood("what a running program makes of its input is not known"));
-    CommandAnalysis { text: text.to_owned(), read, segments: scan::scan(text) }
+    CommandAnalysis { text: text.to_owned(), read, segments: scan::scan(text), guesses: Vec::new() }
 }
 
 /// The words of the one command that a text is, all of them literal; none for any other text.
@@ -257,6 +262,28 @@ impl CommandAnalysis {
     /// Everything that might be run or redirected, for deny and ask.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
+    }
+
+    /// What its words may hold that programs run, for all that is known.
+    pub(crate) fn guesses(&self) -> &[Segment] {
+        &self.guesses
+    }
+
+    /// The words of its commands that may name a program by a path, with the words behind it, whether it is the program
+    /// for sure, and where it may start.
+    pub(crate) fn programs_by_path(&self) -> impl Iterator<Item = (&str, &[String], bool, &[PathBuf])> {
+        const MAX_WORDS: usize = 32;
+        let of_leaf = |leaf: &'_ Leaf| -> Vec<_> {
+            let all = matches!(begins(leaf), Begins::Guessed | Begins::AllGuessed);
+            let places = leaf.words.iter().enumerate().take(if all { MAX_WORDS } else { 1 });
+            let by_path = places.filter(|(_, word)| word.contains('/'));
+            by_path.map(|(at, _)| (at, at == 0 && !leaf.guessed)).collect()
+        };
+        self.read.iter().flat_map(|script| &script.leaves).flat_map(move |leaf| {
+            of_leaf(leaf).into_iter().map(|(at, sure)| {
+                (leaf.words[at].as_str(), &leaf.words[at + 1..], sure, leaf.directories.as_slice())
+            })
+        })
     }
 
     /// Whether the files that it names may be run by it, for all that is known: they are no mere data

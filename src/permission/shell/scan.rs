@@ -14,6 +14,8 @@ pub struct Segment {
     begins: Begins,
     /// The words that have spaces in them, whole.
     spaced: Vec<String>,
+    /// For [`Begins::Listed`]: byte offsets, in their order.
+    listed: Vec<usize>,
 }
 
 /// Where in a segment commands begin, and how sure that is.
@@ -35,6 +37,8 @@ pub(crate) enum Begins {
     Elsewhere,
     /// Nowhere: it is part of an argument that is no command.
     Nowhere,
+    /// At the places that are listed, each of them a guess.
+    Listed,
 }
 
 /// Which of the places where a command may begin are looked at.
@@ -50,7 +54,7 @@ impl Begins {
     /// What holds for the parts of an argument.
     fn within(self) -> Self {
         match self {
-            Self::Inert | Self::First | Self::Nowhere => Self::Nowhere,
+            Self::Inert | Self::First | Self::Nowhere | Self::Listed => Self::Nowhere,
             Self::Told | Self::Elsewhere => Self::Elsewhere,
             Self::Guessed | Self::AllGuessed => Self::AllGuessed,
             Self::Any => Self::Any,
@@ -94,13 +98,13 @@ impl Segment {
     /// A program and its arguments.
     pub(crate) fn runs(words: &[String], begins: Begins) -> Self {
         let spaced = words.iter().filter(|w| w.contains(' ')).cloned().collect();
-        Self { text: words.join(" "), role: Role::Runs, begins, spaced }
+        Self { text: words.join(" "), role: Role::Runs, begins, spaced, listed: Vec::new() }
     }
 
     /// A file that is redirected.
     pub(crate) fn file(path: &str, role: Role) -> Self {
         let spaced = path.contains(' ').then(|| path.to_owned()).into_iter().collect();
-        Self { text: path.to_owned(), role, begins: Begins::Inert, spaced }
+        Self { text: path.to_owned(), role, begins: Begins::Inert, spaced, listed: Vec::new() }
     }
 
     /// The words, joined by single spaces.
@@ -131,7 +135,7 @@ impl Segment {
     pub(crate) fn starts(&self) -> impl Iterator<Item = usize> + '_ {
         let most = match self.begins {
             Begins::Inert | Begins::First => 1,
-            Begins::Nowhere => 0,
+            Begins::Nowhere | Begins::Listed => 0,
             _ => usize::MAX,
         };
         self.offsets(0, most)
@@ -140,7 +144,8 @@ impl Segment {
     /// Those of them that are as sure as that.
     pub(crate) fn starts_in(&self, sight: Sight) -> impl Iterator<Item = usize> + '_ {
         let (skip, most) = self.begins.seen(sight);
-        self.offsets(skip, most)
+        let listed = self.listed.iter().copied().filter(move |_| sight == Sight::Guessed);
+        self.offsets(skip, most).chain(listed)
     }
 
     fn offsets(&self, skip: usize, most: usize) -> impl Iterator<Item = usize> + '_ {
@@ -222,6 +227,55 @@ pub(crate) fn of_words(words: &[String], begins: Begins) -> Vec<Segment> {
     segments
 }
 
+/// Most letters of a word's options behind which a command is looked for.
+const MAX_LETTERS: usize = 8;
+
+/// Commands that may stand within words: behind `=`, between commas, behind the letters of an option, as in
+/// `--exec=rm`, `-wrapper rm,x`, `-rrm`.
+pub(crate) fn tails(words: &[String]) -> Option<Segment> {
+    let (mut text, mut listed) = (String::new(), Vec::new());
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        let from = text.len();
+        if word.contains(',') && !word.starts_with('-') {
+            listed.push(from);
+        }
+        if let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) {
+            let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).take(MAX_LETTERS).count();
+            listed.extend((1..=letters).filter(|skip| *skip < cluster.len()).map(|skip| from + 1 + skip));
+        }
+        for c in word.chars().filter(|c| !matches!(c, '\'' | '"')) {
+            match c {
+                '=' | ',' => {
+                    text.push(' ');
+                    listed.push(text.len());
+                }
+                '/' if word.contains(['=', ',']) || word.starts_with('-') => {
+                    text.push('/');
+                    listed.push(text.len());
+                }
+                c => text.push(c),
+            }
+        }
+    }
+    listed.retain(|at| text.is_char_boundary(*at) && *at < text.len());
+    listed.sort_unstable();
+    listed.dedup();
+    let begins = Begins::Listed;
+    (!listed.is_empty()).then(|| Segment { text, role: Role::Runs, begins, spaced: Vec::new(), listed })
+}
+
+/// The command `words` under another name of its program.
+pub(crate) fn renamed(name: &str, rest: &[String], sure: bool) -> Segment {
+    const MAX_WORDS: usize = 256;
+    let words: Vec<String> =
+        std::iter::once(name).map(str::to_owned).chain(rest.iter().take(MAX_WORDS).cloned()).collect();
+    let begins = if sure { Begins::First } else { Begins::Listed };
+    Segment { listed: if sure { Vec::new() } else { vec![0] }, ..Segment::runs(&words, begins) }
+}
+
 /// Characters that no shell takes for anything else than themselves.
 fn is_usual(c: char) -> bool {
     c.is_alphanumeric() || "_-./:=@%+,".contains(c)
@@ -264,7 +318,7 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
     if let Some((_, sub)) = words[git].rsplit_once("git-") {
         // Git's own programs, by their names.
         let text = ["git", sub].into_iter().chain(rest.iter().copied()).collect::<Vec<_>>().join(" ");
-        return Some(Segment { text, role: Role::Runs, begins, spaced: Vec::new() });
+        return Some(Segment { text, role: Role::Runs, begins, spaced: Vec::new(), listed: Vec::new() });
     }
     if !rest.first()?.starts_with('-') {
         return None;
@@ -290,7 +344,7 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
         text.push(' ');
         text.push_str(word);
     }
-    Some(Segment { text, role: Role::Runs, begins, spaced: Vec::new() })
+    Some(Segment { text, role: Role::Runs, begins, spaced: Vec::new(), listed: Vec::new() })
 }
 
 /// One way of reading a text.

@@ -33,7 +33,7 @@ const TABLE: &[Row] = &[
     Row { names: "cloc", long: "extract-with vcs config", short: "" },
     Row { names: "fzf", long: "preview bind with-shell listen", short: "" },
     // hg(1): any setting, hooks and aliases too; svn(1); helm(1).
-    Row { names: "hg", long: "config", short: "" },
+    Row { names: "hg", long: "config ssh remotecmd", short: "e" },
     Row { names: "svn", long: "config-option config-dir diff-cmd diff3-cmd editor-cmd", short: "" },
     Row { names: "helm", long: "post-renderer", short: "" },
     // rsync(1) 3.2, scp(1).
@@ -51,11 +51,15 @@ const TABLE: &[Row] = &[
     Row { names: "wget", long: "execute config use-askpass", short: "e" },
     // GNU make 4.3 manual, 9.8: another makefile, or text of one.
     Row { names: "make gmake", long: "file makefile eval include-dir directory", short: "fCIE" },
-    Row { names: "just", long: "justfile shell command", short: "fc" },
+    Row { names: "just", long: "justfile shell command chooser", short: "fc" },
     // The Cargo book, `--config`; cargo-watch(1).
     Row { names: "cargo", long: "config shell exec", short: "s" },
     // npm-exec(1), npm config.
-    Row { names: "npm npx pnpm yarn", long: "call script-shell node-options shell-mode", short: "c" },
+    Row {
+        names: "npm npx pnpm yarn",
+        long: "call script-shell node-options shell-mode git editor viewer browser shell",
+        short: "c",
+    },
     // nix-shell(1), nix3-run(1).
     Row { names: "nix-shell", long: "run command", short: "" },
     // cmake(1), ctest(1).
@@ -69,6 +73,17 @@ const TABLE: &[Row] = &[
     Row { names: "docker podman", long: "entrypoint health-cmd", short: "" },
     // patch(1) hands scripts of ed to ed.
     Row { names: "patch", long: "ed", short: "e" },
+    // prove(1), dpkg-buildpackage(1), tcpdump(8), rustdoc(1): what runs tests, gets root, packs a capture.
+    Row { names: "prove", long: "exec", short: "e" },
+    Row {
+        names: "dpkg-buildpackage debuild",
+        long: "root-command check-command sign-command hook-",
+        short: "rp",
+    },
+    Row { names: "tcpdump", long: "", short: "z" },
+    Row { names: "rustdoc", long: "test-runtool test-builder runtool", short: "C" },
+    // ssh-keygen(1): libraries that it loads.
+    Row { names: "ssh-keygen", long: "", short: "Dw" },
     // xxd, tee and their like have none.
 ];
 
@@ -81,8 +96,12 @@ const ONE_DASH: &[(&str, &str)] = &[
     ("g++", "wrapper fplugin specs B"),
     ("cc", "wrapper fplugin specs B"),
     ("c++", "wrapper fplugin specs B"),
-    ("clang", "wrapper fplugin Xclang load B"),
-    ("clang++", "wrapper fplugin Xclang load B"),
+    ("cpp", "wrapper fplugin specs B"),
+    ("c89", "wrapper fplugin specs B"),
+    ("c99", "wrapper fplugin specs B"),
+    ("gfortran", "wrapper fplugin specs B"),
+    ("clang", "wrapper fplugin Xclang load B ld-path"),
+    ("clang++", "wrapper fplugin Xclang load B ld-path"),
 ];
 
 /// Programs that take `@file` for more words of their line, whatever those are (binutils 2.40, GCC 12 manual, 3.2).
@@ -111,6 +130,11 @@ const TAKE_FILES: &[&str] = &[
 fn row(name: &str) -> Option<&'static Row> {
     static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split(' ')));
     ROWS.get(name).copied()
+}
+
+/// Whether options of the program run something.
+pub(super) fn names(name: &str) -> bool {
+    row(name).is_some() || ONE_DASH.iter().any(|(program, _)| *program == name) || TAKE_FILES.contains(&name)
 }
 
 /// Adds what options of the program run.

@@ -3,7 +3,7 @@
 //! Sources: findutils 4.9 find(1), xargs(1); fd(1) 8.6; GNU parallel(1); moreutils parallel(1); entr(1).
 
 use super::options::{Line, Order};
-use super::{Carried, Told, file_name, runs_arguments};
+use super::{Carried, Told, file_name, runs_arguments, takes_any_words};
 
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
     let told = match name {
@@ -30,7 +30,7 @@ fn find(words: &[String], out: &mut Carried) -> Told {
                 || (rest[*at] == "+" && at.checked_sub(1).is_some_and(|before| rest[before] == "{}"))
         };
         let end = (0..rest.len()).find(ends).unwrap_or(rest.len());
-        template(&rest[..end], "{}", out);
+        template(&rest[..end], "{}", Values::Paths, out);
         rest = &rest[end..];
     }
     Told::All
@@ -48,7 +48,7 @@ fn fd(words: &[String], out: &mut Carried) -> Told {
         }
         let rest = &words[at + 1..];
         let end = rest.iter().position(|w| w == ";").unwrap_or(rest.len());
-        template(&rest[..end], "{", out);
+        template(&rest[..end], "{", Values::Paths, out);
         // fd(1): the path is put behind a command without a placeholder.
         out.open(&rest[..end]);
         if words[at].starts_with('-') && !words[at].starts_with("--") {
@@ -62,8 +62,17 @@ fn fd(words: &[String], out: &mut Carried) -> Told {
     Told::All
 }
 
+/// What comes in the place of a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Values {
+    /// Paths beneath those that are searched, so no option.
+    Paths,
+    /// Whatever is read.
+    Any,
+}
+
 /// A command in which a mark stands for words that are not told.
-fn template(words: &[String], mark: &str, out: &mut Carried) {
+fn template(words: &[String], mark: &str, values: Values, out: &mut Carried) {
     let first = words.iter().position(|w| w.contains(mark));
     match first {
         None => out.command(words),
@@ -75,7 +84,10 @@ fn template(words: &[String], mark: &str, out: &mut Carried) {
             out.add(words, true);
             out.add(&words[..at], true);
             // What comes in the place of the mark is code, if the word is, or the name of a program.
-            out.untold |= words[at] != mark || runs_arguments(file_name(&words[0]));
+            let name = file_name(&words[0]);
+            let script = name == "sed" && words[1..at].iter().all(|word| word.starts_with('-'));
+            let option = values == Values::Any && !takes_any_words(&words[..at]);
+            out.untold |= words[at] != mark || runs_arguments(name) || script || option;
         }
     }
 }
@@ -88,7 +100,7 @@ fn xargs(words: &[String], out: &mut Carried) -> Told {
     let command = line.from(0, words);
     let given = line.options.iter().rev().find(|o| o.name == "I" || o.name == "i");
     match given.map(|o| o.value.unwrap_or("{}")) {
-        Some(mark) => template(command, mark, out),
+        Some(mark) => template(command, mark, Values::Any, out),
         None => out.open(command),
     }
     out.exact = !command.is_empty();

@@ -52,7 +52,17 @@ fn interpreter(words: &[String], out: &mut Carried) -> Told {
         [only] if INFORMS.contains(&only.as_str()) || only == "-v" => {}
         [first, ..] if !first.starts_with(['-', '+', '@']) => {}
         // `python3 -m pytest …`: a module, which is the workspace's code or an installed one.
-        [option, module, ..] if option == "-m" && is_plain_module(module) => {}
+        [option, module, rest @ ..] if option == "-m" && is_plain_module(module) => {
+            let code = rest
+                .iter()
+                .zip(rest.iter().skip(1))
+                .filter(|(option, _)| matches!(option.as_str(), "-c" | "-e"));
+            // A file for most modules.
+            let is_code = |text: &&String| text.contains(|c: char| c.is_whitespace() || "()'\";".contains(c));
+            for text in code.map(|(_, text)| text).filter(is_code) {
+                out.code(text);
+            }
+        }
         arguments => {
             out.untold = true;
             for word in arguments {
@@ -63,10 +73,36 @@ fn interpreter(words: &[String], out: &mut Carried) -> Told {
     Told::All
 }
 
-/// Modules of Python's that take no code.
-fn is_plain_module(name: &str) -> bool {
-    !["timeit", "pdb", "trace", "profile", "cProfile", "runpy", "code", "doctest", "asyncio", "idlelib"]
-        .contains(&name)
+/// Modules of Python's that take no code, but for what stands behind `-c`; a part of a package counts as the package.
+pub(crate) fn is_plain_module(name: &str) -> bool {
+    const EVALUATE: &[&str] = &[
+        "timeit",
+        "pdb",
+        "trace",
+        "profile",
+        "cProfile",
+        "runpy",
+        "code",
+        "doctest",
+        "asyncio",
+        "idlelib",
+        "bdb",
+        "pyrepl",
+        "_pyrepl",
+        "IPython",
+        "ipython",
+        "ipdb",
+        "pudb",
+        "bpython",
+        "ptpython",
+        "debugpy",
+        "test",
+        "turtledemo",
+        "webbrowser",
+        "antigravity",
+    ];
+    let package = name.split('.').next().unwrap_or(name);
+    !package.is_empty() && !EVALUATE.contains(&package)
 }
 
 fn awk(words: &[String], out: &mut Carried) -> Told {

@@ -17,6 +17,7 @@ mod table;
 mod transparent;
 mod variables;
 
+pub(crate) use interpreters::is_plain_module;
 pub(crate) use transparent::transparent;
 pub(crate) use variables::is_harmless_variable;
 
@@ -99,13 +100,44 @@ fn look(words: &[String], out: &mut Carried) -> Told {
     if base != name {
         by_option::look(base, words, out);
     }
+    if keeps_to_itself(program) { Told::All } else { Told::Anything }
+}
+
+/// Whether the program runs none of its arguments, but for what tables of carriers say.
+fn keeps_to_itself(program: &str) -> bool {
+    let name = file_name(program);
     // Of a file of the workspace nothing is known, whatever its name is.
-    let is_system = kind::is_system(program);
-    let keeps_to_itself = programs::RUN_NO_ARGUMENT.has(name)
-        || programs::INERT.has(name)
-        || read_only::is_listed(name)
-        || programs::RUNS_WORKSPACE.has(kind::base_name(name));
-    if is_system && keeps_to_itself { Told::All } else { Told::Anything }
+    kind::is_system(program)
+        && (programs::RUN_NO_ARGUMENT.has(name)
+            || programs::INERT.has(name)
+            || read_only::is_listed(name)
+            || programs::RUNS_WORKSPACE.has(kind::base_name(name)))
+}
+
+/// Whether the command runs none of the words that may follow it, options too.
+fn takes_any_words(words: &[String]) -> bool {
+    let Some(program) = words.first() else { return true };
+    let name = file_name(program);
+    let by_option = by_option::names(name) || by_option::names(kind::base_name(name));
+    let carries = runs_arguments(name) || matches!(name, "find" | "sed" | "gsed");
+    (keeps_to_itself(program) && !carries && !by_option) || only_operands_follow(name, words)
+}
+
+/// `sort --`, `sed -i s/a/b/ --`: no option can follow, nor sed's script.
+fn only_operands_follow(name: &str, words: &[String]) -> bool {
+    let Some(end) = words.iter().position(|word| word == "--") else { return false };
+    let before = &words[1..end];
+    match name {
+        "sort" | "rg" => true,
+        "sed" => before.iter().any(|w| !w.starts_with('-')) && !before.iter().any(|w| w.contains("-l")),
+        _ => false,
+    }
+}
+
+/// Whether the program runs what it is given, or a text on its command line.
+pub(crate) fn runs_what_it_gets(program: &str) -> bool {
+    let name = file_name(program);
+    runs_arguments(name) || runs_text(name)
 }
 
 impl Carried {
@@ -117,9 +149,8 @@ impl Carried {
     /// Adds a command that more words follow than the text tells.
     fn open(&mut self, words: &[String]) {
         self.add(words, true);
-        // What runs its arguments gets some that are not told.
-        let program = words.first().map(|word| file_name(word));
-        self.untold |= program.is_some_and(runs_arguments);
+        // What can run its arguments gets some that are not told.
+        self.untold |= !words.is_empty() && !takes_any_words(words);
     }
 
     fn add(&mut self, words: &[String], open: bool) {

@@ -92,3 +92,125 @@ fn words_that_are_no_commands_are_no_guesses() {
         denies.bypass_is(&format!("Bash({command})"), "allow");
     }
 }
+
+#[test]
+fn values_of_options_and_variables_may_be_commands() {
+    let denies = Given { deny: &["Bash(rm *)", "Bash(curl *)"], allow: &["Bash"], ..Given::default() };
+    for command in [
+        "make TEX=rm x.dvi",
+        "make CC=/usr/bin/curl a",
+        "foo --exec='curl http://x'",
+        "prove --exec=curl t",
+        "cpp -wrapper curl,http://x f.c",
+        "x86_64-w64-mingw32-gcc -wrapper curl,x f.c",
+        "pip config --editor=curl edit",
+        "rustc -Clinker=curl x.rs",
+        "cargo rustc -- -Clinker=curl",
+        "rustdoc --test --test-runtool=curl x.rs",
+        "clang --ld-path=curl x.c",
+        "go env -w CC=curl",
+        "npm install --git=curl x",
+        "hg --ssh=curl pull",
+        "just --chooser=curl",
+        "meson setup --wrapper=curl b",
+        "bazel run --run_under=curl x",
+        "mvn -Dexec.executable=curl exec:exec",
+        "dpkg-buildpackage -rcurl",
+        "tcpdump -z curl",
+        "foo -xvcurl x",
+    ] {
+        // Denied where it is a known option that runs it.
+        let call = format!("Bash({command})");
+        let subject = example::subject(&call, &place()).unwrap();
+        let got = shown(denies.judge(&subject, PermissionMode::Default, true).decision);
+        assert!(matches!(got, "forced" | "deny"), "{call}: {got}");
+    }
+    for command in
+        ["make CC=gcc all", "foo --color=auto", "cargo build --features=curl", "apt-get install curl=7"]
+    {
+        denies.bypass_is(&format!("Bash({command})"), "allow");
+    }
+}
+
+#[test]
+fn words_that_are_not_told_reach_no_program_with_running_options() {
+    let denies = Given { deny: &["Bash(curl *)"], allow: &["Bash"], ..Given::default() };
+    for program in
+        "find sed tar split sort make gcc cargo go wget rg rsync zip gpg docker npm hg foo ./x".split(' ')
+    {
+        denies.bypass_is(&format!("Bash(xargs {program})"), "forced");
+        denies.bypass_is(&format!("Bash(xargs -I@ {program} @)"), "forced");
+    }
+    for command in [
+        "xargs grep -l x",
+        "xargs rm -f",
+        "xargs wc -l",
+        "xargs sort --",
+        "xargs sed -i s/a/b/ --",
+        "find . -name y -exec sed -i s/a/b/ {} +",
+        "find . -exec sort {} +",
+    ] {
+        denies.bypass_is(&format!("Bash({command})"), "allow");
+    }
+    denies.bypass_is("Bash(find . -exec sed {} f \\;)", "forced");
+}
+
+#[test]
+fn parts_of_modules_that_take_code_take_it_too() {
+    let denies = Given { deny: &["Bash(curl *)"], allow: &["Bash"], ..Given::default() };
+    for command in [
+        "python3 -m asyncio.__main__",
+        "python3 -m idlelib.idle -c x",
+        "python3 -m pdb.x",
+        "python3 -m foo -c 'import os; os.system(x)'",
+    ] {
+        denies.bypass_is(&format!("Bash({command})"), "forced");
+    }
+    for command in ["python3 -m pytest -c f.ini", "python3 -m foo.bar x"] {
+        denies.bypass_is(&format!("Bash({command})"), "allow");
+    }
+    Given { allow: &["Bash(python3 -m asyncio.__main__ *)"], ..Given::default() }
+        .is("Bash(python3 -m asyncio.__main__ x)", "ask");
+}
+
+#[test]
+fn stars_allow_no_option_that_runs_or_writes() {
+    for (rule, command) in [
+        ("cpp *", "cpp -wrapper ./e f.c"),
+        ("c99 *", "c99 -B./d f.c"),
+        ("gfortran *", "gfortran -fplugin=./x.so f.f"),
+        ("arm-none-eabi-gcc *", "arm-none-eabi-gcc -wrapper ./e f.c"),
+        ("prove *", "prove --exec=./e t"),
+        ("prove *", "prove -e ./e t"),
+        ("rustdoc *", "rustdoc --test-runtool=./e x.rs"),
+        ("ssh-keygen *", "ssh-keygen -D ./x.so"),
+        ("tcpdump *", "tcpdump -z ./e"),
+        ("dpkg-buildpackage *", "dpkg-buildpackage -r./e"),
+        ("patch *", "patch --output=/etc/x f"),
+        ("patch *", "patch -o /etc/x f"),
+        ("pandoc *", "pandoc -o /etc/x f"),
+        ("gpg *", "gpg --output /etc/x f"),
+    ] {
+        let allow = format!("Bash({rule})");
+        Given { allow: &[&allow], ..Given::default() }.is(&format!("Bash({command})"), "ask");
+    }
+    for command in ["cpp f.c", "prove t", "rustdoc x.rs", "gfortran f.f", "c89 f.c", "tox -q"] {
+        let allow = format!("Bash({} *)", command.split(' ').next().unwrap());
+        let given = Given { allow: &[&allow], ..Given::default() };
+        given.is(&format!("Bash({command})"), "allow");
+        let call = format!("Bash({command})");
+        let subject = example::subject(&call, &place()).unwrap();
+        let free = Circumstances {
+            mode: PermissionMode::Default,
+            bypass: false,
+            someone_there: true,
+            confined: false,
+            grants: &[],
+        };
+        assert_eq!(
+            shown(given.policy().judge(&subject, &free).decision),
+            "ask",
+            "without a floor: {command}"
+        );
+    }
+}
