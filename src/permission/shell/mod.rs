@@ -95,8 +95,8 @@ pub fn analyse(text: &str) -> CommandAnalysis {
         }
         Err(_) => scan::scan(text),
     };
-    let guessed = |leaf: &&Leaf| matches!(begins(leaf), Begins::Guessed | Begins::AllGuessed);
-    let leaves = read.iter().flat_map(|script| &script.leaves).filter(guessed);
+    let is_unsure = |leaf: &&Leaf| matches!(begins(leaf), Begins::Guessed | Begins::AllGuessed);
+    let leaves = read.iter().flat_map(|script| &script.leaves).filter(is_unsure);
     let guesses = leaves.filter_map(|leaf| scan::tails(leaf.words.get(1..)?)).collect();
     CommandAnalysis { text: text.to_owned(), read, segments, guesses }
 }
