@@ -103,7 +103,10 @@ fn show(
         output.json(&answer.text)?;
         return Ok(error::WAITS);
     }
-    output.text(&format!("{}\n", question.question))?;
+    // So that no line of it looks like an option.
+    for line in question.question.split('\n') {
+        output.prepared(&format!("┆ {}\n", visible::one_line(line)))?;
+    }
     for (index, option) in question.options.iter().enumerate() {
         output.prepared(&format!("  {:>2}  {}\n", index + 1, visible::one_line(option)))?;
     }

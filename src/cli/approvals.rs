@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
+use crate::domain::about;
 use crate::domain::approval::{Approval, ChangedFile, Scope};
 use crate::domain::visible;
 
@@ -19,6 +20,8 @@ use super::span;
 
 /// The most characters of a call in the table; the whole of it is in the view of one approval.
 const DISPLAY_MAX: usize = 100;
+/// Stands before each line of a text from outside, none of which is one of the view.
+const MORE: &str = "┆ ";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -162,11 +165,12 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
     let status = approval.status.as_str();
     let status = output.paint().status(status, &format!("{status:<10}"));
     output.prepared(&format!(
-        "{:<36}  {status}  {:<19}  {:<20}  {}\n",
+        "{:<36}  {status}  {:<19}  {:<20}  {}  in {}\n",
         visible::one_line(&approval.approval_id),
         since,
         visible::one_line(&session),
-        times(approval, &visible::clipped(&approval.display, DISPLAY_MAX)),
+        times(approval, &visible::clipped_again(&approval.display, DISPLAY_MAX)),
+        visible::clipped_again(&approval.cwd, DISPLAY_MAX),
     ))
 }
 
@@ -182,9 +186,10 @@ fn times(approval: &Approval, shown: &str) -> String {
 /// like a line of this view.
 fn in_full(approval: &Approval, paint: Paint) -> String {
     let mut text = String::new();
+    // Most of it is escaped where it comes from; what is not is where it is written here.
     let mut field = |name: &str, value: &str| {
         let name = paint.tone(Tone::Quiet, &format!("{name:<10}"));
-        let _ = writeln!(text, "{name} {}", visible::one_line(value));
+        let _ = writeln!(text, "{name} {}", visible::again(value));
     };
     field("approval", &approval.approval_id);
     field("status", approval.status.as_str());
@@ -195,13 +200,13 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
         field("forwarded", "to the host of this server, which decides");
     }
     field("session", &approval.session_id);
-    field("call", &approval.call.call_id);
+    field("call", &visible::one_line(&approval.call.call_id));
     field("tool", &approval.tool_name);
     field("shown as", &approval.display);
     if let Some(claim) = &approval.claim {
         field("agent says", claim);
     }
-    field("arguments", &approval.arguments.to_string());
+    field("arguments", &visible::json(&about::json(&approval.arguments)));
     field("directory", &approval.cwd);
     field("sandbox", &approval.sandbox);
     field("asks as", &approval.reason.text);
@@ -213,14 +218,15 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     }
     for rule in approval.arguments["permissions"].as_array().into_iter().flatten() {
         if approval.tool_name == "request_permissions" {
-            field("grants", rule.as_str().unwrap_or_default());
+            field("grants", &visible::one_line(rule.as_str().unwrap_or_default()));
         }
     }
     for file in &approval.changed_files {
         field("changed", &change(file));
     }
     for offer in &approval.offers {
-        let pattern = offer.pattern.as_deref().map(|pattern| format!(" --pattern '{pattern}'"));
+        let pattern = offer.pattern.as_deref().map(visible::one_line);
+        let pattern = pattern.map(|pattern| format!(" --pattern '{pattern}'"));
         field("offer", &format!("--scope {}{}", scope_name(offer.scope), pattern.unwrap_or_default()));
     }
     if let Some(seconds) = approval.grants_expire_in_s {
@@ -238,19 +244,19 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
             field("granted", &format!("{} until {}", grant.grant_id, grant.expires_at));
         }
         if let Some(message) = &request.message {
-            field("message", message);
+            field("message", &visible::one_line(message));
         }
     }
     if let ("ExitPlanMode", Some(plan)) = (approval.tool_name.as_str(), approval.arguments["plan"].as_str()) {
         let _ = writeln!(text, "plan");
         for line in plan.split('\n') {
-            let _ = writeln!(text, "  {}", visible::lines(line));
+            let _ = writeln!(text, "{MORE}{}", visible::lines(line));
         }
     }
     for file in &approval.changed_files {
         diff_lines(
             &mut text,
-            &format!("changed {}", visible::one_line(&file.path)),
+            &format!("changed {}", visible::again(&file.path)),
             file.diff.as_deref(),
             paint,
         );
@@ -263,8 +269,8 @@ fn diff_lines(text: &mut String, head: &str, diff: Option<&str>, paint: Paint) {
     let Some(diff) = diff else { return };
     let _ = writeln!(text, "{head}");
     for line in diff.split_inclusive('\n') {
-        let line = visible::lines(line.trim_end_matches('\n'));
-        let _ = writeln!(text, "  {}", paint.diff_line(&line));
+        let line = visible::lines_again(line.trim_end_matches('\n'));
+        let _ = writeln!(text, "{MORE}{}", paint.diff_line(&line));
     }
 }
 
@@ -365,7 +371,7 @@ mod tests {
         first["identical"] = json!(["apr_2", "apr_3"]);
         let page = json!({"items": [first], "next_cursor": null}).to_string();
         let (_, text, requests) = shown(&[], vec![Reply::json(200, &page)]).await;
-        assert!(text.contains("rm x\\r  (×3)\n"), "{text}");
+        assert!(text.contains("rm x\\r  (×3)  in /w\n"), "{text}");
         assert!(requests[0].contains("&fold=true"), "{requests:?}");
         let (_, _, requests) = shown(&["--json"], vec![Reply::json(200, &page)]).await;
         assert!(!requests[0].contains("fold"), "a program gets each: {requests:?}");
@@ -380,12 +386,12 @@ mod tests {
         for part in [
             "changed    run\\u{1b}.sh at 2026-11-30T20:15:01Z by Write in call w\n",
             "changed    x at 2026-11-30T20:15:01Z by no call that is known\n",
-            "changed run\\u{1b}.sh\n  +ls\\u{1b}\n",
+            "changed run\\u{1b}.sh\n┆ +ls\\u{1b}\n",
             "call       c\\u{202e}1\n",
             "runs       rm x\\ny\n",
             "rule       Bash(rm *)\n",
             "offer      --scope always --pattern 'Bash(rm *)'\n",
-            "  -old\\r\n  +new\\u{1b}[8m\n",
+            "┆ -old\\r\n┆ +new\\u{1b}[8m\n",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
@@ -403,7 +409,7 @@ mod tests {
             (
                 "ExitPlanMode",
                 json!({"plan": "1. a\n2. b\u{1b}[2J\r\n\nstatus     allowed"}),
-                &["plan\n  1. a\n  2. b\\u{1b}[2J\\r\n  \n  status     allowed\n"],
+                &["plan\n┆ 1. a\n┆ 2. b\\u{1b}[2J\\r\n┆ \n┆ status     allowed\n"],
             ),
         ] {
             let mut asked = approval("apr_1");

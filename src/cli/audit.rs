@@ -181,16 +181,16 @@ fn row(output: &mut Output, entry: &AuditEntry, first: bool) -> Result<(), CliEr
         visible::one_line(&record.by),
         visible::one_line(record.session_id.as_deref().unwrap_or("-")),
         visible::one_line(record.tool_name.as_deref().unwrap_or("-")),
-        visible::one_line(&what(record)),
+        visible::again(&what(record)),
     ))
 }
 
 /// What it is about, in the words of its kind.
 fn what(record: &AuditRecord) -> String {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let shown = || visible::clipped(record.display.as_deref().unwrap_or_default(), DISPLAY_MAX);
+    let shown = || visible::clipped_again(record.display.as_deref().unwrap_or_default(), DISPLAY_MAX);
     let why = || {
-        let why = record.reason.as_ref().map(|reason| visible::clipped(&reason.text, DISPLAY_MAX));
+        let why = record.reason.as_ref().map(|reason| visible::clipped_again(&reason.text, DISPLAY_MAX));
         why.unwrap_or_default()
     };
     let scope = record.scope.map(super::approvals::scope_name).unwrap_or_default();

@@ -212,7 +212,7 @@ impl Order<'_> {
     /// Only where the command goes on waiting: else the last remark says it.
     fn say_while_waiting(&self, text: &str) {
         if self.args.wait.is_some() {
-            output::complain(&visible::one_line(text));
+            output::complain(&visible::again(text));
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn report(call: &Call, streamed: bool, output: &mut Output) -> Result
 /// What a person should know beside the result, on standard error.
 pub(super) fn remarks(call: &Call, value: &Value) {
     if let Some(remark) = status_remark(call, value) {
-        output::complain(&visible::one_line(&remark));
+        output::complain(&visible::again(&remark));
     }
     let images = call.result.as_ref().map_or(0, |result| result.images.len());
     if images > 0 {
@@ -30,7 +30,7 @@ pub(super) fn remarks(call: &Call, value: &Value) {
     }
     for notice in value["notices"].as_array().into_iter().flatten() {
         let text = notice.as_str().map_or_else(|| notice.to_string(), ToOwned::to_owned);
-        output::complain(&format!("notice: {}", visible::one_line(&text)));
+        output::complain(&format!("notice: {}", visible::again(&text)));
     }
 }
 

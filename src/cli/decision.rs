@@ -73,9 +73,9 @@ pub(super) fn sentence(request: &DecisionRequest, approval: &Approval) -> String
             format!(" ({}: {}){until}", scope_name(scope), pattern.as_deref().unwrap_or("-"))
         }
     };
-    let what = visible::one_line(&approval.display);
+    let what = visible::again(&approval.display);
     // Of most tools the display begins with their name.
-    let tool = format!("{} ", visible::one_line(&approval.tool_name));
+    let tool = format!("{} ", visible::again(&approval.tool_name));
     let tool = if what.starts_with(&tool) { "" } else { &tool };
     let edited = if request.arguments.is_some() { " with edited arguments, in place of" } else { ":" };
     format!("{verb}{scope} {}{edited} {tool}{what}", approval.approval_id)

@@ -134,12 +134,12 @@ impl CliError {
         if matches!(self, Self::PipeClosed) {
             return None;
         }
-        let mut text = format!("error: {}", visible::one_line(&self.to_string()));
+        let mut text = format!("error: {}", visible::again(&self.to_string()));
         if let Self::Problem(problem) = self {
             problem.describe(&mut text);
         }
         if let Some(hint) = self.hint() {
-            let _ = write!(text, "\n  hint: {}", visible::one_line(&hint));
+            let _ = write!(text, "\n  hint: {}", visible::again(&hint));
         }
         Some(text)
     }
@@ -160,13 +160,13 @@ impl CliError {
 impl Problem {
     fn describe(&self, text: &mut String) {
         if !self.detail.is_empty() && self.detail != self.title {
-            for line in visible::lines(&self.detail).lines() {
+            for line in visible::lines_again(&self.detail).lines() {
                 let _ = write!(text, "\n  {line}");
             }
         }
         for error in &self.errors {
             let pointer = if error.pointer.is_empty() { "(whole body)" } else { &error.pointer };
-            let message = visible::one_line(&error.message);
+            let message = visible::again(&error.message);
             let _ = write!(text, "\n  {}: {message}", visible::one_line(pointer));
         }
         let _ = write!(text, "\n  status {}", self.status);

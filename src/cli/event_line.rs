@@ -23,7 +23,7 @@ pub(super) fn event_line(event: &Value) -> String {
         let _ = write!(line, " [{}]", visible::clipped(call, TEXT_MAX));
     }
     let told = describe(event);
-    let _ = write!(line, " {}", visible::clipped(&told, 2 * TEXT_MAX));
+    let _ = write!(line, " {}", visible::clipped_again(&told, 2 * TEXT_MAX));
     line
 }
 
@@ -69,7 +69,8 @@ fn approval_requested(event: &Value) -> String {
         ),
         None => String::new(),
     };
-    format!("{worker}waits for {}: {} ({reason})", text(approval, "approval_id"), text(approval, "display"))
+    let (id, display) = (text(approval, "approval_id"), text(approval, "display"));
+    format!("{worker}waits for {id}: {display} (in {}; {reason})", text(approval, "cwd"))
 }
 
 fn approval_resolved(event: &Value) -> String {
@@ -147,14 +148,14 @@ mod tests {
             ),
             (
                 json!({"type": "tool_approval_requested", "approval":
-                {"approval_id": "apr_1", "display": "rm x", "reason": {"text": "it runs"}}}),
-                "waits for apr_1: rm x (it runs)",
+                {"approval_id": "apr_1", "display": "rm x", "cwd": "/w", "reason": {"text": "it runs"}}}),
+                "waits for apr_1: rm x (in /w; it runs)",
             ),
             (
                 json!({"type": "tool_approval_requested", "approval":
-                {"approval_id": "apr_1", "display": "rm x", "reason": {"text": "it runs"}, "session_id": "s2",
+                {"approval_id": "apr_1", "display": "rm x", "reason": {"text": "it runs"}, "session_id": "s2", "cwd": "/w",
                     "worker": {"token": "ci", "name": "build-1"}}}),
-                "of worker ci (calls itself build-1, session s2) waits for apr_1: rm x (it runs)",
+                "of worker ci (calls itself build-1, session s2) waits for apr_1: rm x (in /w; it runs)",
             ),
             (
                 json!({"type": "bash_completed", "bash_id": "b1", "status": "exited", "exit_code": 3}),

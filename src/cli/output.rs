@@ -46,12 +46,12 @@ impl Output {
 
     /// One line; whatever is in it stays on it.
     pub(super) fn line(&mut self, text: &str) -> Result<(), CliError> {
-        self.write(&format!("{}\n", visible::one_line(text)))
+        self.write(&format!("{}\n", visible::again(text)))
     }
 
     /// Text of several lines, as it comes: no line break is added.
     pub(super) fn text(&mut self, text: &str) -> Result<(), CliError> {
-        self.write(&visible::lines(text))
+        self.write(&visible::lines_again(text))
     }
 
     /// Text whose outside parts are escaped already: a second time would fold its own columns.
@@ -103,7 +103,7 @@ pub(super) fn complain(text: &str) {
 
 /// The same for text that is not escaped yet; line breaks stay.
 pub(super) fn note(text: &str) {
-    complain(&visible::lines(text));
+    complain(&visible::lines_again(text));
 }
 
 /// Valid JSON on one line. JSON itself escapes only C0 inside strings: DEL, C1 (a terminal's
@@ -111,13 +111,12 @@ pub(super) fn note(text: &str) {
 /// written as `\u` escapes; blanks between tokens become plain ones.
 fn terminal_safe_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    let mut buffer = [0_u8; 4];
     for c in json.chars() {
         if matches!(c, ' '..='~') {
             out.push(c);
         } else if matches!(c, '\n' | '\r' | '\t') {
             out.push(' ');
-        } else if visible::one_line(c.encode_utf8(&mut buffer)).starts_with('\\') {
+        } else if visible::is_hidden(c) {
             let mut units = [0_u16; 2];
             for unit in c.encode_utf16(&mut units) {
                 let _ = write!(out, "\\u{unit:04x}");

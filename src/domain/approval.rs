@@ -113,10 +113,14 @@ const CLAIMS: &[(&str, &str)] = &[("Bash", "description"), ("request_permissions
 /// Most characters of it that are shown.
 const CLAIM_MAX: usize = 2_000;
 
+/// The parameter of a tool in which the agent says what a call is for.
+pub(crate) fn claim_parameter(tool_name: &str) -> Option<&'static str> {
+    CLAIMS.iter().find(|(tool, _)| *tool == tool_name).map(|(_, parameter)| *parameter)
+}
+
 /// What the agent says that a call is for, as [`Approval::claim`] shows it.
 pub(crate) fn claim(tool_name: &str, arguments: &Value) -> Option<String> {
-    let (_, parameter) = CLAIMS.iter().find(|(tool, _)| *tool == tool_name)?;
-    let text = arguments.get(parameter)?.as_str()?;
+    let text = arguments.get(claim_parameter(tool_name)?)?.as_str()?;
     (!text.trim().is_empty()).then(|| visible::clipped(text, CLAIM_MAX))
 }
 

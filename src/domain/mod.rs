@@ -1,5 +1,6 @@
 //! What a call, a result, an event, an approval and a session are: no I/O.
 
+pub mod about;
 pub mod approval;
 pub mod arguments;
 pub mod audit;

@@ -11,6 +11,7 @@ use super::desk::Ask;
 use super::gate::Circumstances;
 use super::scope::Scope;
 use super::verdict::{By, Reason, Verdict};
+use crate::domain::about;
 use crate::domain::audit::{AuditConfig, AuditDecision, AuditKind, AuditReason, AuditRecord};
 use crate::domain::redact;
 use crate::domain::result::{DeniedBy, ToolError};
@@ -47,7 +48,7 @@ impl Told {
     fn reason(&self, otherwise: &str) -> AuditReason {
         match self.0.get() {
             Some(reason) => AuditReason {
-                text: shown(&reason.text, TEXT_MAX),
+                text: visible::clipped_again(&redact::text(&reason.text), TEXT_MAX),
                 rule: reason.rule.as_deref().map(|rule| shown(rule, TEXT_MAX)),
                 source: reason.source.clone(),
                 by: reason.by.as_str().to_owned(),
@@ -170,8 +171,9 @@ fn display(call: &ResolvedCall) -> String {
     if let Some(command) = command {
         return shown(command, DISPLAY_MAX);
     }
-    let arguments = told_of(&call.arguments, "", 0).to_string();
-    visible::clipped(&format!("{} {arguments}", call.tool_name), DISPLAY_MAX)
+    let arguments = about::json(&told_of(&call.arguments, "", 0));
+    let shown = format!("{} {}", visible::one_line(&call.tool_name), visible::json(&arguments));
+    visible::clipped_again(&shown, DISPLAY_MAX)
 }
 
 /// An argument as it may be kept.

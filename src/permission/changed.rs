@@ -136,7 +136,7 @@ fn told(path: &str, at: Timestamp, call: Option<&Call>, diff: Option<String>) ->
 fn diff_of(call: &Call, shown: &str) -> Option<String> {
     let diff = call.details.as_ref().and_then(|details| details["diff"].as_str())?;
     let text = part_of(diff, shown);
-    let text = visible::lines(&text);
+    let text = visible::diff(&text);
     let total = text.chars().count();
     if total <= DIFF_MAX {
         return Some(text);

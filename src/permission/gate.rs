@@ -25,9 +25,6 @@ use crate::domain::schema::ToolMutability;
 use crate::domain::visible;
 use crate::workspace::{ContentHash, FileKind, Located, Workspace};
 
-/// The longest one-line display of a call, in characters.
-const DISPLAY_MAX: usize = 4_000;
-
 /// A call that may run: exact name, effective arguments, working directory and workspace as they
 /// were judged. A tool gets this and nothing else.
 ///
@@ -429,7 +426,7 @@ impl Gate {
     ) -> Ask {
         let directory = directory.unwrap_or(Path::new(""));
         let reason = AskReason {
-            text: visible::one_line(&confirmation.reason.text),
+            text: visible::again(&confirmation.reason.text),
             rule: confirmation.reason.rule.as_deref().map(visible::one_line),
         };
         let shown = visible::one_line(&directory.to_string_lossy());
@@ -444,9 +441,9 @@ impl Gate {
             reason,
             leaves: confirmation
                 .leaves
-                .map(|leaves| leaves.iter().map(|leaf| visible::one_line(leaf)).collect()),
-            display: display(call),
-            preview: Preview { diff: preview.diff.as_deref().map(visible::lines), files: preview.files },
+                .map(|leaves| leaves.iter().map(|leaf| visible::again(leaf)).collect()),
+            display: super::display::display(call),
+            preview: Preview { diff: preview.diff.as_deref().map(visible::diff), files: preview.files },
             exact_directory: (directory.to_str() != Some(shown.as_str())).then(|| exact(directory)),
             directory: shown,
             asked_from: None,
@@ -569,22 +566,6 @@ fn digest(
         fields.push(hash.as_ref().map_or(&[], |hash| hash.as_bytes().as_slice()));
     }
     Digest::of_fields(fields)
-}
-
-/// One line for a person: the command or what is asked for where there is such a thing, else name
-/// and arguments.
-fn display(call: &ResolvedCall) -> String {
-    if let Some(petition) = call.petition() {
-        return visible::clipped(&petition.display(), DISPLAY_MAX);
-    }
-    let command = call.touches.iter().find_map(|touch| match touch {
-        Touch::Run { command, .. } => Some(command.as_str()),
-        _ => None,
-    });
-    match command {
-        Some(command) => visible::clipped(command, DISPLAY_MAX),
-        None => visible::clipped(&format!("{} {}", call.tool_name, call.argument_text()), DISPLAY_MAX),
-    }
 }
 
 #[cfg(test)]

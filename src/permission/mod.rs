@@ -11,6 +11,7 @@ mod command_pattern;
 pub mod commands;
 mod configured;
 mod desk;
+mod display;
 pub mod example;
 pub mod explain;
 mod gate;

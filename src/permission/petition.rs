@@ -9,8 +9,6 @@ use super::verdict::{By, Decision};
 use crate::domain::session::PermissionMode;
 use crate::domain::visible;
 
-/// The most characters of the agent's own words in a reason.
-const CLAIM_MAX: usize = 2_000;
 /// The most characters of one rule in an error.
 const RULE_MAX: usize = 200;
 
@@ -33,13 +31,10 @@ pub enum Petition {
 }
 
 impl Petition {
-    /// Why a person is asked; the agent's words are marked as such.
+    /// Why a person is asked; the agent's own words stand elsewhere, marked as such.
     pub(super) fn reason(&self) -> String {
         match self {
-            Self::Rules { claim, .. } => format!(
-                "the agent asks to be granted these rules for the session, and says why: \"{}\"",
-                visible::clipped(claim, CLAIM_MAX)
-            ),
+            Self::Rules { .. } => "the agent asks to be granted these rules for the session".to_owned(),
             Self::EndOfPlan { .. } => {
                 "the agent has finished planning; allowed, the session's mode becomes default".to_owned()
             }

@@ -79,22 +79,23 @@ impl Sessions {
             (self.0.parts.clock.now(), ask.expires_in_s.min(config.approvals.expire_after_s));
         let waits_ms = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
         let expires = now.as_millisecond().saturating_add(waits_ms);
-        let line = |text: &str| visible::one_line(text);
+        // What is shown was escaped by the worker, who may not have told the truth.
+        let line = |text: &str| visible::again(text);
         let approval = Approval {
             claim: claim(&ask.tool_name, &ask.arguments),
             approval_id: self.0.parts.ids.make("apr"),
             session_id: ask.session_id,
             call,
-            tool_name: ask.tool_name,
+            tool_name: visible::one_line(&ask.tool_name),
             arguments: ask.arguments,
             digest: ask.digest,
             status: ApprovalStatus::Pending,
             reason: AskReason { text: line(&ask.reason.text), rule: ask.reason.rule.as_deref().map(line) },
             cwd: line(&ask.cwd),
             sandbox: line(&ask.sandbox),
-            diff: ask.diff,
-            leaves: ask.leaves,
-            display: visible::clipped(&ask.display, DISPLAY_MAX),
+            diff: ask.diff.as_deref().map(visible::lines_again),
+            leaves: ask.leaves.map(|leaves| leaves.iter().map(|leaf| line(leaf)).collect()),
+            display: visible::clipped_again(&ask.display, DISPLAY_MAX),
             // What a worker runs is not judged here: nothing can be granted beyond this once.
             offers: Vec::new(),
             grants_expire_in_s: None,

@@ -95,7 +95,7 @@ fn show(args: &CheckArgs, report: &Report, output: &mut Output) -> Result<(), Cl
         let at = problem.line.map_or(file.clone(), |line| format!("{file}:{line}"));
         let key = if problem.key.is_empty() { String::new() } else { format!("{}: ", problem.key) };
         let rule = rule.map_or(String::new(), |rule| format!("`{rule}` "));
-        let said = visible::one_line(&format!("{key}{rule}{}", problem.message));
+        let said = visible::again(&format!("{key}{rule}{}", problem.message));
         output.prepared(&format!("{at}: {}: {said}\n", paint.tone(tone, kind)))
     };
     for problem in &report.problems {

@@ -42,7 +42,7 @@ impl Told<'_> {
         );
         let mut field = |name: &str, value: &str| {
             let name = paint.tone(Tone::Quiet, &format!("{name:<10}"));
-            let _ = writeln!(text, "{name} {}", visible::one_line(value));
+            let _ = writeln!(text, "{name} {}", visible::again(value));
         };
         field("because", &told.reason.text);
         if let Some(place) = self.place_of(told.reason.source.as_ref()) {

@@ -12,6 +12,7 @@ use crate::cli::connection::{ConnectionArgs, Role};
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::paging::Paging;
+use crate::domain::about;
 use crate::domain::call::Call;
 use crate::domain::session::Session;
 use crate::domain::visible;
@@ -100,7 +101,7 @@ fn line(call: &Call, paint: Paint) -> String {
         paint.status(status, &format!("{status:<17}")),
         visible::one_line(&call.key.call_id),
         visible::one_line(&call.tool_name),
-        visible::clipped(&call.arguments.to_string(), ARGUMENTS_MAX),
+        visible::clipped_again(&visible::json(&about::json(&call.arguments)), ARGUMENTS_MAX),
         turn.unwrap_or_default(),
     )
 }

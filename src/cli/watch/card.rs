@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::domain::about;
 use crate::domain::clock::Timestamp;
 use crate::domain::event::AgentEvent;
 use crate::domain::identity::CallKey;
@@ -92,7 +93,7 @@ impl Card {
     /// What is called.
     pub(super) fn describe(&mut self, tool: &str, arguments: &serde_json::Value) {
         self.tool = visible::clipped(tool, SUMMARY_MAX);
-        self.summary = summary(arguments);
+        self.summary = visible::clipped(&about::in_short(arguments), SUMMARY_MAX);
     }
 
     /// When it really began.
@@ -188,14 +189,6 @@ impl Card {
     }
 }
 
-/// The one value of an object that has one, else the arguments as JSON.
-fn summary(arguments: &serde_json::Value) -> String {
-    let main = ["command", "file_path", "path", "pattern", "question", "url"];
-    let said = main.iter().find_map(|name| arguments.get(name).and_then(serde_json::Value::as_str));
-    let text = said.map_or_else(|| arguments.to_string(), ToOwned::to_owned);
-    visible::clipped(&text, SUMMARY_MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -242,11 +235,5 @@ mod tests {
 
     fn card_key() -> CallKey {
         CallKey { turn: None, call_id: "c".into() }
-    }
-
-    #[test]
-    fn the_summary_is_what_is_run() {
-        assert_eq!(summary(&json!({"command": "ls\n", "timeout": 5})), "ls\\n");
-        assert_eq!(summary(&json!({"x": 1})), "{\"x\":1}");
     }
 }

@@ -55,7 +55,7 @@ fn calls_output_and_what_waits() {
         "waits for you: 1 of 1",
         "│command    rm \\u{1b}[2Jx",
         "│runs       rm x\\ny",
-        "│           +new\\u{1b}[8m",
+        "│┆          +new\\u{1b}[8m",
         "│A always   Bash(rm *)",
         " a once  s session  A always  d deny  m deny with a message ",
         "│> running ",

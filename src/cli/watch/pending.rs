@@ -4,11 +4,31 @@ use serde_json::Value;
 
 use crate::cli::approvals::change;
 use crate::cli::span::in_words;
-use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope};
+use crate::domain::about;
+use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope, claim_parameter};
 use crate::domain::visible;
 
 /// The most characters of a name that stands beside its text.
 pub(super) const NAME_MAX: usize = 10;
+
+/// Stands in the place of a name before whatever goes on from above: nothing from outside can look like a row with a
+/// name.
+pub(super) const MORE: &str = "┆";
+
+/// Names of rows that say what an argument of the same name does not.
+const OWN_NAMES: &[&str] = &[
+    "worker",
+    "tool",
+    "runs",
+    "because",
+    "directory",
+    "sandbox",
+    "diff",
+    "changed",
+    "until",
+    "argument",
+    "arguments",
+];
 
 /// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +49,7 @@ pub(super) enum RowKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) kind: RowKind,
-    /// What it is about; empty where it goes on.
+    /// What it is about; [`MORE`] where it goes on.
     pub(super) name: String,
     pub(super) text: String,
 }
@@ -67,56 +87,70 @@ pub(super) fn request(
     DecisionRequest { decision, scope, pattern, arguments: None, expires_in_s: None, message }
 }
 
+/// Collects rows.
+struct Rows(Vec<Row>);
+
+impl Rows {
+    /// A text as it came.
+    fn raw(&mut self, kind: RowKind, name: &str, text: &str) {
+        self.row(kind, name, visible::one_line(text));
+    }
+
+    /// A text that is escaped where it comes from.
+    fn shown(&mut self, kind: RowKind, name: &str, text: &str) {
+        self.row(kind, name, visible::again(text));
+    }
+
+    fn row(&mut self, kind: RowKind, name: &str, text: String) {
+        self.0.push(Row { kind, name: name.to_owned(), text });
+    }
+}
+
 fn rows(approval: &Approval) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut add = |kind, name: &str, text: &str| {
-        let (name, text) = (visible::one_line(name), visible::one_line(text));
-        // A name is never cut: one that has no room beside its text stands before it.
-        rows.push(if name.chars().count() > NAME_MAX || !name.is_ascii() {
-            Row { kind, name: String::new(), text: format!("{name}: {text}") }
-        } else {
-            Row { kind, name, text }
-        });
-    };
+    let mut rows = Rows(Vec::new());
     if let Some(worker) = &approval.worker {
         let text = format!("{worker}, session {}; all below is its word", approval.session_id);
-        add(RowKind::Fact, "worker", &text);
+        rows.raw(RowKind::Fact, "worker", &text);
     }
-    add(RowKind::Content, "tool", &approval.tool_name);
+    rows.shown(RowKind::Content, "tool", &approval.tool_name);
     let whole = approval.diff.is_none();
     if whole {
-        arguments(&approval.arguments, &mut add);
+        arguments(approval, &mut rows);
     }
     for leaf in approval.leaves.iter().flatten() {
-        add(RowKind::Content, "runs", leaf);
+        rows.shown(RowKind::Content, "runs", leaf);
     }
     if let Some(claim) = &approval.claim {
-        add(RowKind::Fact, "agent says", claim);
+        rows.shown(RowKind::Fact, "agent says", claim);
     }
-    add(RowKind::Fact, "because", &approval.reason.text);
-    add(RowKind::Fact, "directory", &approval.cwd);
-    add(RowKind::Fact, "sandbox", &approval.sandbox);
+    rows.shown(RowKind::Fact, "because", &approval.reason.text);
+    rows.shown(RowKind::Fact, "directory", &approval.cwd);
+    rows.shown(RowKind::Fact, "sandbox", &approval.sandbox);
     if !whole {
-        add(RowKind::Hunk, "diff", "");
-        diff(approval.diff.as_deref(), &mut add);
-        arguments(&approval.arguments, &mut add);
+        rows.shown(RowKind::Hunk, "diff", "");
+        diff(approval.diff.as_deref(), &mut rows);
+        arguments(approval, &mut rows);
     }
     for file in &approval.changed_files {
-        add(RowKind::Fact, "changed", &change(file));
-        diff(file.diff.as_deref(), &mut add);
+        rows.shown(RowKind::Fact, "changed", &change(file));
+        diff(file.diff.as_deref(), &mut rows);
     }
     for offer in approval.offers.iter().filter(|offer| offer.scope != Scope::Once) {
         let name = if offer.scope == Scope::Session { "s session" } else { "A always" };
-        add(RowKind::Fact, name, offer.pattern.as_deref().unwrap_or("-"));
+        rows.raw(RowKind::Fact, name, offer.pattern.as_deref().unwrap_or("-"));
     }
     if let Some(seconds) = approval.grants_expire_in_s {
-        add(RowKind::Fact, "until", &format!("what is granted holds for {} at most", in_words(seconds)));
+        rows.shown(
+            RowKind::Fact,
+            "until",
+            &format!("what is granted holds for {} at most", in_words(seconds)),
+        );
     }
-    rows
+    rows.0
 }
 
 /// A diff, each line as what it is.
-fn diff(text: Option<&str>, add: &mut impl FnMut(RowKind, &str, &str)) {
+fn diff(text: Option<&str>, rows: &mut Rows) {
     let Some(diff) = text else { return };
     for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
         let kind = match line.as_bytes().first() {
@@ -125,20 +159,36 @@ fn diff(text: Option<&str>, add: &mut impl FnMut(RowKind, &str, &str)) {
             Some(b'@') => RowKind::Hunk,
             _ => RowKind::Content,
         };
-        add(kind, "", &line.replace('\t', "    "));
+        rows.shown(kind, MORE, &line.replace('\t', "    "));
     }
 }
 
-/// Each argument, a text of several lines line by line.
-fn arguments(value: &Value, add: &mut impl FnMut(RowKind, &str, &str)) {
-    let Value::Object(fields) = value else { return add(RowKind::Content, "arguments", &value.to_string()) };
-    for (name, value) in fields {
+/// Each argument, a text of several lines line by line; but what the agent says of the call, which is no part of
+/// what runs and stands as its word elsewhere.
+fn arguments(approval: &Approval, rows: &mut Rows) {
+    let value = &approval.arguments;
+    if !value.is_object() {
+        return rows.row(RowKind::Content, "arguments", visible::json(&value.to_string()));
+    }
+    let claim = approval.claim.as_ref().and_then(|_| claim_parameter(&approval.tool_name));
+    for (name, value) in about::ordered(value).into_iter().filter(|(name, _)| Some(*name) != claim) {
+        // A name is never cut, and none from outside stands where this screen's own do.
+        let odd = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
+        let whole = name.len() <= NAME_MAX && !name.contains(odd) && !OWN_NAMES.contains(&name);
+        let (name, before) = if whole {
+            (name, String::new())
+        } else {
+            ("argument", format!("{}: ", visible::json(&Value::from(name).to_string())))
+        };
         let Value::String(text) = value else {
-            add(RowKind::Content, name, &value.to_string());
+            rows.row(RowKind::Content, name, before + &visible::json(&value.to_string()));
             continue;
         };
+        let mut name = name;
         for (index, line) in text.split('\n').enumerate() {
-            add(RowKind::Content, if index == 0 { name } else { "" }, &line.replace('\t', "    "));
+            let line = visible::one_line(&line.replace('\t', "    "));
+            rows.row(RowKind::Content, name, if index == 0 { format!("{before}{line}") } else { line });
+            name = MORE;
         }
     }
 }
@@ -167,8 +217,8 @@ mod tests {
             "runs|rm x\\ny",
             "because|runs a command",
             "directory|/w",
-            "|-old\\r",
-            "|+new\\u{1b}[8m",
+            "┆|-old\\r",
+            "┆|+new\\u{1b}[8m",
             "A always|Bash(rm *)",
             "until|what is granted holds for 30 days at most",
         ] {
@@ -183,10 +233,37 @@ mod tests {
             value["diff"] = Value::Null;
         }));
         let at = shown.iter().position(|row| row == "command|cd a").unwrap();
-        assert_eq!(shown[at..at + 4], ["command|cd a", "|    rm b", "|", "timeout|5"]);
+        assert_eq!(shown[at..at + 4], ["command|cd a", "┆|    rm b", "┆|", "timeout|5"]);
         let shown =
             texts(&pending(|value| value["arguments"] = serde_json::json!({"replace_all_of_it": true})));
-        assert!(shown.contains(&"|replace_all_of_it: true".to_owned()), "{shown:#?}");
+        assert!(shown.contains(&"argument|\"replace_all_of_it\": true".to_owned()), "{shown:#?}");
+    }
+
+    #[test]
+    fn nothing_that_an_agent_writes_looks_like_a_row_of_the_screen() {
+        let forged = "ls\nruns       nothing\nsandbox    full";
+        for (tool, claim) in [("Bash", "description"), ("request_permissions", "reason")] {
+            let mut arguments = serde_json::json!({"command": forged, "runs": forged, "sandbox": "full",
+                "a b": forged, "s session": "x"});
+            arguments[claim] = forged.into();
+            let pending = pending(|value| {
+                value["tool_name"] = tool.into();
+                value["claim"] = crate::domain::approval::claim(tool, &arguments).into();
+                value["arguments"] = arguments;
+                value["leaves"] = serde_json::json!(["ls"]);
+                value["diff"] = Value::Null;
+            });
+            let shown = texts(&pending);
+            let named = |name: &str| pending.rows.iter().filter(|row| row.name == name).collect::<Vec<_>>();
+            assert_eq!((named("runs").len(), named("sandbox").len()), (1, 1), "{shown:#?}");
+            assert_eq!(named("sandbox")[0].text, "floor", "{shown:#?}");
+            assert!(named("").is_empty(), "{shown:#?}");
+            let says = "agent says|ls\\nruns       nothing\\nsandbox    full";
+            assert!(shown.contains(&says.to_owned()), "{shown:#?}");
+            let claimed = pending.rows.iter().filter(|row| row.text.contains(claim)).count();
+            assert_eq!(claimed, 0, "the claim stands in no other place: {shown:#?}");
+            assert_eq!(named(MORE).len(), 3 * 2, "{shown:#?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use brush_parser::Token;
 
 use super::script::NotUnderstood;
+use crate::domain::visible;
 
 /// Longest text that is understood, in characters.
 pub(super) const MAX_CHARS: usize = 10_000;
@@ -29,7 +30,7 @@ pub(super) fn text(text: &str) -> Result<(), NotUnderstood> {
     if text.chars().nth(MAX_CHARS).is_some() {
         return Err(NotUnderstood("it is longer than 10,000 characters"));
     }
-    if text.chars().any(is_odd) {
+    if visible::hides(text) {
         return Err(NotUnderstood("it has control characters, or some that cannot be seen"));
     }
     if text.contains("\\\n") {
@@ -40,16 +41,6 @@ pub(super) fn text(text: &str) -> Result<(), NotUnderstood> {
         return Err(NotUnderstood("it begins more than 60 substitutions"));
     }
     Ok(())
-}
-
-/// Control, invisible and direction-changing characters: what a person reads is not what runs.
-fn is_odd(c: char) -> bool {
-    (c.is_control() && c != '\n' && c != '\t')
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether the tokens can be parsed in a time that grows with their number alone.

@@ -140,18 +140,21 @@ fn untold(leaf: &Leaf) -> NotUnderstood {
 
 /// Adds what the commands run in turn. `depth`: how many texts this one lies within.
 pub(super) fn follow(script: &mut Script, depth: usize) -> Result<(), NotUnderstood> {
-    let mut found = Found { leaves: Vec::new(), files: Vec::new() };
+    let mut found = Found::default();
     for leaf in &mut script.leaves {
         leaf.told |= found.of(leaf, depth, 0)?;
     }
     script.leaves.append(&mut found.leaves);
     script.files.append(&mut found.files);
+    script.redirections.append(&mut found.redirections);
     Ok(())
 }
 
+#[derive(Default)]
 struct Found {
     leaves: Vec<Leaf>,
     files: Vec<FileUse>,
+    redirections: Vec<String>,
 }
 
 impl Found {
@@ -211,7 +214,7 @@ impl Found {
         if !reads_as_bash(words, text) {
             return Err(NotUnderstood("a shell text in it is for a shell that reads it otherwise"));
         }
-        let Script { leaves, files } = read::script(text, depth + 1)?;
+        let Script { leaves, files, redirections } = read::script(text, depth + 1)?;
         for inner in leaves {
             let directories = joined(from, &inner.directories);
             self.push(Leaf { carried: true, directories, ..inner })?;
@@ -221,6 +224,7 @@ impl Found {
             FileUse { directories, ..file }
         });
         self.files.extend(files);
+        self.redirections.extend(redirections);
         Ok(())
     }
 

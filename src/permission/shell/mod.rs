@@ -10,6 +10,7 @@ mod carried;
 mod directories;
 mod links;
 mod read;
+mod redirections;
 pub(crate) mod scan;
 mod script;
 mod second;
@@ -233,11 +234,15 @@ impl CommandAnalysis {
             .flat_map(|(leaf, proxy)| leaf.directories.iter().map(move |directory| (directory, proxy)))
     }
 
-    /// The commands in the text, for the reviewer, with what hides escaped: as they are understood, else as the
-    /// text is most likely meant; then no verdict rests on them.
+    /// The commands in the text with what each reads and writes by redirections, for the reviewer, with what hides
+    /// escaped: as they are understood, else as the text is most likely meant; then no verdict rests on them.
     pub fn leaves(&self) -> Vec<String> {
         match &self.read {
-            Ok(script) => script.leaves.iter().map(|leaf| visible::one_line(&leaf.shown())).collect(),
+            Ok(script) => {
+                let leaves = script.leaves.iter().map(Leaf::shown);
+                let bare = script.redirections.iter().cloned();
+                leaves.chain(bare).map(|leaf| visible::one_line(&leaf)).collect()
+            }
             Err(_) => scan::leaves(&self.text).iter().map(|leaf| visible::one_line(leaf)).collect(),
         }
     }
@@ -476,6 +481,19 @@ mod tests {
             assert!(compound.segments().iter().any(|s| s.text() == "rm b"), "{text}");
         }
         assert_eq!(analyse("cat a && rm b").leaves(), ["cat a", "rm b"]);
+        for (text, shown) in [
+            ("echo x > .bashrc", &["echo x > .bashrc"][..]),
+            ("cat <<'E' > .npmrc\na\nb\nE\nls 2>&1", &["cat <<'E' (2 lines) > .npmrc", "ls"]),
+            ("{ ls; pwd; } 2>> 'a b'; > c", &["ls 2>> 'a b'", "pwd 2>> 'a b'", "> c"]),
+            ("sort <<< 'x y' < in &> out", &["sort <<< 'x y' < in &> out"]),
+            ("sh -c 'echo x > y'", &["sh -c 'echo x > y'", "echo x > y"]),
+            ("touch 'a\nb' 'c d'", &[r"touch 'a\nb' 'c d'"]),
+            (r"touch 'a\nb'", &[r"touch 'a\\nb'"]),
+        ] {
+            let analysis = analyse(text);
+            assert!(analysis.understood().is_some(), "{text}: {:?}", analysis.not_understood());
+            assert_eq!(analysis.leaves(), shown, "{text}");
+        }
         assert!(analyse_input("ls\n").understood().is_none());
     }
 

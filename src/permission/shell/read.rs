@@ -12,7 +12,7 @@ use brush_parser::ast::{
 
 use super::directories::{After, Directories};
 use super::script::{FileUse, Leaf, NotUnderstood, Script};
-use super::{bounds, brush, carried, second, word};
+use super::{bounds, brush, carried, redirections, second, word};
 use crate::permission::subject::Access;
 
 /// Most commands of a text that is understood.
@@ -199,9 +199,14 @@ impl Reading {
         let after = match command {
             Command::Simple(simple) => self.simple(simple, from)?,
             Command::Compound(compound, redirects) => {
+                let first = self.script.leaves.len();
                 let after = self.compound(compound, from)?;
                 for redirect in redirects.iter().flat_map(|list| &list.0) {
                     self.redirect(redirect, from)?;
+                    // Whatever runs within reads or writes there.
+                    for leaf in self.script.leaves.iter_mut().skip(first) {
+                        leaf.redirections.extend(redirections::shown(redirect));
+                    }
                 }
                 after
             }
@@ -282,7 +287,10 @@ impl Reading {
                     }
                     leaf.assigns = true;
                 }
-                Item::IoRedirect(redirect) => self.redirect(redirect, from)?,
+                Item::IoRedirect(redirect) => {
+                    self.redirect(redirect, from)?;
+                    leaf.redirections.extend(redirections::shown(redirect));
+                }
                 Item::Word(_) | Item::ProcessSubstitution(..) => {
                     return Err(NotUnderstood("it is no complete shell text"));
                 }
@@ -298,7 +306,10 @@ impl Reading {
         }
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             match item {
-                Item::IoRedirect(redirect) => self.redirect(redirect, from)?,
+                Item::IoRedirect(redirect) => {
+                    self.redirect(redirect, from)?;
+                    leaf.redirections.extend(redirections::shown(redirect));
+                }
                 Item::Word(raw) | Item::AssignmentWord(_, raw) => {
                     self.atom(false, &raw.value);
                     let literal = word::literal(&raw.value)?;
@@ -318,7 +329,9 @@ impl Reading {
             [name, rest @ ..] if name == "cd" => After { succeeded: from.moved(rest)?, failed: from.clone() },
             _ => After::unchanged(from),
         };
-        if !leaf.words.is_empty() {
+        if leaf.words.is_empty() {
+            self.script.redirections.append(&mut leaf.redirections);
+        } else {
             self.leaf(leaf)?;
         }
         Ok(after)

@@ -5,6 +5,7 @@
 //! word may start a command; so carriers need no list here.
 
 use super::super::commands::kind;
+use super::script;
 
 /// Words that may be run together, or the target of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,8 +180,16 @@ pub(crate) fn is_assignment(word: &str) -> bool {
 
 /// What the text would run as it is most likely meant, for people to read: quotes taken as the shell takes them.
 pub(crate) fn leaves(text: &str) -> Vec<String> {
-    let segments = Reading::of(text, Quotes::Honoured, false);
-    segments.into_iter().filter(|s| s.role == Role::Runs).map(|s| s.text).collect()
+    let mut reading = Reading::new(text, Quotes::Honoured);
+    reading.leaves = Some(Vec::new());
+    reading.all(false);
+    reading.leaves.unwrap_or_default()
+}
+
+/// A word of a text that is not understood: in quotes where it would not be one word else.
+fn quoted(word: &str) -> String {
+    let apart = |c: char| c.is_whitespace() || c.is_control() || "'\"`\\;&|<>()#".contains(c);
+    if word.is_empty() || word.contains(apart) { script::quoted(word) } else { word.to_owned() }
 }
 
 /// All segments of a text. Time and memory are linear in its length.
@@ -357,11 +366,22 @@ struct Reading<'t> {
     /// A word is being read, perhaps an empty quoted one.
     open: bool,
     redirect: Option<Role>,
+    /// What is to be shown to people, where that is asked for: then words stay as they are to the last character.
+    leaves: Option<Vec<String>>,
+    /// The redirections of the command so far, and how the next one is written.
+    redirections: Vec<String>,
+    operator: String,
 }
 
 impl<'t> Reading<'t> {
     fn of(text: &'t str, quotes: Quotes, split_braces: bool) -> Vec<Segment> {
-        let mut reading = Self {
+        let mut reading = Self::new(text, quotes);
+        reading.all(split_braces);
+        reading.out
+    }
+
+    fn new(text: &'t str, quotes: Quotes) -> Self {
+        Self {
             rest: text.chars().peekable(),
             quotes,
             out: Vec::new(),
@@ -369,22 +389,32 @@ impl<'t> Reading<'t> {
             word: String::new(),
             open: false,
             redirect: None,
-        };
-        while let Some(c) = reading.rest.next() {
+            leaves: None,
+            redirections: Vec::new(),
+            operator: String::new(),
+        }
+    }
+
+    fn all(&mut self, split_braces: bool) {
+        while let Some(c) = self.rest.next() {
             match c {
-                '{' | '}' | ',' if split_braces => reading.end_word(),
-                _ => reading.step(c),
+                '{' | '}' | ',' if split_braces => self.end_word(),
+                _ => self.step(c),
             }
         }
-        reading.end_command();
-        reading.out
+        self.end_command();
     }
 
     fn step(&mut self, c: char) {
         match c {
+            // To bash it is a letter like others.
+            '\r' if self.leaves.is_some() => self.push(c),
             ' ' | '\t' | '\r' => self.end_word(),
-            '|' | '&' if self.redirect.is_some() && !self.open => {}
-            '&' if self.rest.peek() == Some(&'>') => self.end_word(),
+            '|' | '&' if self.redirect.is_some() && !self.open => self.operator.push(c),
+            '&' if self.rest.peek() == Some(&'>') => {
+                self.end_word();
+                self.operator.push(c);
+            }
             '\n' | ';' | '&' | '|' | '(' | ')' | '`' => self.end_command(),
             '<' | '>' => self.start_redirect(c),
             '\\' => self.backslash(),
@@ -481,6 +511,7 @@ impl<'t> Reading<'t> {
                             let first = digit.to_digit(8).unwrap_or_default();
                             self.digits(8, 2, first)
                         }
+                        Some(name) if self.leaves.is_some() && "ntrvfabeE".contains(name) => control(name),
                         Some('n' | 't' | 'r' | 'v' | 'f') => Some(' '),
                         Some('a' | 'b' | 'e' | 'E') => None,
                         other => other,
@@ -508,10 +539,12 @@ impl<'t> Reading<'t> {
     fn start_redirect(&mut self, c: char) {
         // `2>` names a descriptor, not an argument.
         if self.word.bytes().all(|b| b.is_ascii_digit()) {
+            self.operator.push_str(&self.word);
             self.word.clear();
             self.open = false;
         }
         self.end_word();
+        self.operator.push(c);
         self.redirect = Some(if c == '>' { Role::Target } else { Role::Source });
     }
 
@@ -521,8 +554,13 @@ impl<'t> Reading<'t> {
         }
         self.open = false;
         let word = std::mem::take(&mut self.word);
+        let operator = std::mem::take(&mut self.operator);
         match self.redirect.take() {
             Some(role) => {
+                if self.leaves.is_some() {
+                    let blank = if operator.ends_with('&') { "" } else { " " };
+                    self.redirections.push(format!("{operator}{blank}{}", quoted(&word)));
+                }
                 self.out.push(Segment::file(&word, role));
             }
             None => self.words.push(word),
@@ -532,10 +570,31 @@ impl<'t> Reading<'t> {
     fn end_command(&mut self) {
         self.end_word();
         self.redirect = None;
+        self.operator.clear();
+        if let Some(leaves) = &mut self.leaves {
+            let words = self.words.iter().map(|word| quoted(word));
+            let leaf: Vec<String> = words.chain(self.redirections.drain(..)).collect();
+            leaves.extend((!leaf.is_empty()).then(|| leaf.join(" ")));
+        }
         if !self.words.is_empty() {
             self.out.push(Segment::runs(&std::mem::take(&mut self.words), Begins::Any));
         }
     }
+}
+
+/// What a letter behind a backslash means in `$'…'`.
+fn control(name: char) -> Option<char> {
+    Some(match name {
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        'v' => '\u{b}',
+        'f' => '\u{c}',
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'e' | 'E' => '\u{1b}',
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -579,6 +638,19 @@ mod tests {
         }
         finds("echo rm x | sh", "rm x");
         finds("echo rm x > y; sh y", "rm x");
+    }
+
+    #[test]
+    fn people_see_words_apart_and_where_they_lead() {
+        for (text, shown) in [
+            ("touch $'a\\rb' $x", &["touch 'a\rb' $x"][..]),
+            ("touch a\rb \"c d\" ''", &["touch 'a\rb' 'c d' ''"]),
+            ("echo $x > .bashrc 2>&1; ls &>> 'a b'", &["echo $x > .bashrc 2>&1", "ls &>> 'a b'"]),
+            ("(ls $x) > out", &["ls $x", "> out"]),
+            ("cat <<< $x >| y", &["cat <<< $x >| y"]),
+        ] {
+            assert_eq!(leaves(text), shown, "{text}");
+        }
     }
 
     #[test]

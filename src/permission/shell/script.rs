@@ -14,6 +14,8 @@ pub struct NotUnderstood(pub &'static str);
 pub struct Script {
     pub(super) leaves: Vec<Leaf>,
     pub(super) files: Vec<FileUse>,
+    /// Redirections of no command (`> file`), as a person reads them.
+    pub(super) redirections: Vec<String>,
 }
 
 /// One command that runs when the text does.
@@ -40,6 +42,8 @@ pub struct Leaf {
     pub(super) git: Option<KnownUse>,
     /// Where `words` begin to be the command that counts for allow: behind `timeout 5` and the like.
     pub(super) inner: usize,
+    /// Its redirections as a person reads them.
+    pub(super) redirections: Vec<String>,
 }
 
 /// A file that the shell itself opens for a redirection.
@@ -110,17 +114,13 @@ impl Leaf {
 
     /// As a shell would take it, for people to read.
     pub(super) fn shown(&self) -> String {
-        let quoted = self.words.iter().map(|word| {
-            let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
-            if !word.is_empty() && word.chars().all(plain) {
-                word.clone()
-            } else {
-                format!("'{}'", word.replace('\'', r"'\''"))
-            }
-        });
-        let mut text = quoted.collect::<Vec<_>>().join(" ");
+        let mut text = self.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         if self.open {
             text.push_str(" …");
+        }
+        for redirection in &self.redirections {
+            text.push(' ');
+            text.push_str(redirection);
         }
         text
     }
@@ -128,5 +128,15 @@ impl Leaf {
     /// Whether it goes to another directory for what follows.
     pub(super) fn moves(&self) -> bool {
         self.words.first().is_some_and(|name| name == "cd")
+    }
+}
+
+/// A word as a shell would take it for just that.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }

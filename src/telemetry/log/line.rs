@@ -155,7 +155,7 @@ fn text(colour: bool, time: Timestamp, level: Level, target: &str, fields: &Fiel
         _ => "TRACE",
     };
     line.push_str(shown);
-    let _ = write!(line, " {target}: {}", visible::one_line(&fields.message));
+    let _ = write!(line, " {target}: {}", visible::again(&fields.message));
     for (name, value) in &fields.values {
         line.push(' ');
         line.push_str(name);
@@ -179,7 +179,7 @@ fn push_word(line: &mut String, value: &str) {
         return;
     }
     let quoted = value.replace('\\', "\\\\").replace('"', "\\\"");
-    let _ = write!(line, "\"{}\"", visible::one_line(&quoted));
+    let _ = write!(line, "\"{}\"", visible::again(&quoted));
 }
 
 fn json(time: Timestamp, level: Level, target: &str, fields: &Fields) -> String {

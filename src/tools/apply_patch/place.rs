@@ -175,7 +175,7 @@ impl Search<'_> {
             let next = match at {
                 Some(above) => found.into_iter().find(|line| *line > above),
                 None => clear_one(&found, from).map_err(|several| {
-                    let (shown, lines) = (visible::clipped(anchor, ANCHOR_CHARS), named_from_1(&several));
+                    let (shown, lines) = (visible::clipped_again(anchor, ANCHOR_CHARS), named_from_1(&several));
                     let times = several.len();
                     format!(
                         "`@@ {shown}` is in the file {times} times, at lines {lines}: name an outer line in an \
@@ -185,7 +185,10 @@ impl Search<'_> {
             };
             at = Some(next.ok_or_else(|| {
                 let below = if at.is_some() { " after the one named before it" } else { "" };
-                format!("`@@ {}` is no line of the file{below}.", visible::clipped(anchor, ANCHOR_CHARS))
+                format!(
+                    "`@@ {}` is no line of the file{below}.",
+                    visible::clipped_again(anchor, ANCHOR_CHARS)
+                )
             })?);
         }
         Ok(at)

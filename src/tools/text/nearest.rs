@@ -124,7 +124,7 @@ fn first_difference(file: &[&str], wanted: &[&str], start: usize, what: &str) ->
 /// Tabs and other blanks are told apart, so that a difference in them can be seen.
 fn quoted(line: &str) -> String {
     let line: String = line.chars().take(QUOTED_CHARS).collect();
-    line.split(' ').map(visible::one_line).collect::<Vec<_>>().join(" ")
+    line.split(' ').map(visible::again).collect::<Vec<_>>().join(" ")
 }
 
 fn without_space(line: &str) -> String {

@@ -105,7 +105,7 @@ async fn leaves_hide_nothing() {
     let command = "touch a\u{1b}[31m; touch \u{202e}b";
     let id = session.asks("c", "Bash", json!({"command": command})).await;
     let approval = server.operator().approval(&id).await;
-    assert_eq!(approval["leaves"], json!(["touch a\\u{1b}[31m", "touch \\u{202e}b"]));
+    assert_eq!(approval["leaves"], json!(["touch 'a\\u{1b}[31m'", "touch \\u{202e}b"]));
 }
 
 #[tokio::test]

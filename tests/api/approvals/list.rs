@@ -35,6 +35,34 @@ async fn an_approval_shows_exactly_what_would_run() {
 }
 
 #[tokio::test]
+async fn what_a_call_acts_on_is_shown_before_what_is_long() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let (content, path) = ("name: x\n".repeat(1_000), ".github/workflows/ci.yml");
+    let id = session.asks("w", "Write", json!({"content": content, "file_path": path})).await;
+    let approval = server.operator().approval(&id).await;
+    let display = approval["display"].as_str().unwrap();
+    let begins = r#"Write {"file_path":".github/workflows/ci.yml","content":"name: x\nname"#;
+    assert!(display.starts_with(begins), "{display}");
+}
+
+#[tokio::test]
+async fn two_commands_never_look_the_same() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let mut shown = Vec::new();
+    for (id, command) in
+        [("1", "touch a\nb"), ("2", "touch a\\nb"), ("3", "touch a\u{200b}"), ("4", "touch a\\u{200b}")]
+    {
+        let id = session.asks(id, "Bash", json!({"command": command})).await;
+        let approval = server.operator().approval(&id).await;
+        shown.push((approval["display"].clone(), approval["leaves"].clone()));
+    }
+    assert_ne!(shown[0], shown[1]);
+    assert_ne!(shown[2], shown[3]);
+}
+
+#[tokio::test]
 async fn an_edit_shows_its_diff_and_a_command_its_leaves() {
     let server = TestServer::start();
     let session = server.session().await;
@@ -47,9 +75,9 @@ async fn an_edit_shows_its_diff_and_a_command_its_leaves() {
     let diff = approval["diff"].as_str().unwrap().to_owned();
     assert!(diff.contains("-two") && diff.contains("+three"), "{diff}");
 
-    let id = session.asks("b", "Bash", json!({"command": "true && touch x | cat"})).await;
+    let id = session.asks("b", "Bash", json!({"command": "true && touch x 2> .bashrc | cat"})).await;
     let approval = server.operator().approval(&id).await;
-    assert_eq!(approval["leaves"], json!(["true", "touch x", "cat"]));
+    assert_eq!(approval["leaves"], json!(["true", "touch x 2> .bashrc", "cat"]));
 }
 
 #[tokio::test]

@@ -80,11 +80,18 @@ async fn what_a_worker_says_is_bounded_and_escaped() {
     hostile["display"] = json!("ls \u{1b}[2J\u{202e}");
     hostile["reason"] = json!({"text": "a\nb", "rule": "\u{200b}"});
     hostile["cwd"] = json!("/w\r");
+    hostile["tool_name"] = json!("Ba\u{200b}sh");
+    hostile["leaves"] = json!(["ls \u{202e}\n", "touch a\\nb"]);
+    hostile["diff"] = json!("+a\u{1b}[8m\n+b\r\n");
+    hostile["sandbox"] = json!("full\u{200b}");
     let asked = put(&worker, "a1", &hostile).await.expect(201);
     let shown = host.operator().approval(asked["approval_id"].as_str().unwrap()).await;
     assert_eq!(shown["display"], "ls \\u{1b}[2J\\u{202e}");
     assert_eq!(shown["reason"], json!({"text": "a\\nb", "rule": "\\u{200b}"}));
     assert_eq!(shown["cwd"], "/w\\r");
+    assert_eq!((&shown["tool_name"], &shown["sandbox"]), (&json!("Ba\\u{200b}sh"), &json!("full\\u{200b}")));
+    assert_eq!(shown["leaves"], json!(["ls \\u{202e}\\n", "touch a\\nb"]), "what is escaped stays so");
+    assert_eq!(shown["diff"], "+a\\u{1b}[8m\n+b\\r\n");
     for (field, bad) in [
         ("worker", json!("<script>")),
         ("session_id", json!("../s")),

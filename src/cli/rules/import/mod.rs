@@ -90,7 +90,7 @@ pub(super) fn run(args: &ImportArgs, output: &mut Output) -> Result<u8, CliError
     };
     write(args, output, &config, &imported)?;
     for problem in &refused {
-        output::complain(&format!("error: {}", visible::one_line(problem)));
+        output::complain(&format!("error: {}", visible::again(problem)));
     }
     let lost = imported.remarks.iter().any(|remark| remark.note.kind.is_loss());
     Ok(if !refused.is_empty() || (args.strict && lost) { UNSUCCESSFUL } else { 0 })
