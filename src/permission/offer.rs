@@ -108,8 +108,8 @@ fn command(analysis: &CommandAnalysis, subject: &Subject<'_>, confined: bool) ->
     let (only, None) = (open.next(), open.next()) else { return None };
     let redirected = subject.paths.iter().any(|p| p.of == PathOf::Redirection && !is_read_inside(p));
     match only {
-        Some((_, leaf)) if !redirected => bash(leaf.inner(), confined),
-        None if leaves.len() == 1 && !redirected => bash(&leaves[0].words, confined),
+        Some((_, leaf)) if !redirected && !leaf.is_fed() => bash(leaf.inner(), confined),
+        None if leaves.len() == 1 && !redirected && !leaves[0].is_fed() => bash(&leaves[0].words, confined),
         _ => None,
     }
 }

@@ -326,8 +326,7 @@ impl Policy {
         if let Some(rule) = rule {
             return Some(by_rule("allowed by", rule));
         }
-        let confined = circumstances.confined;
-        circumstances.grants.iter().find(|grant| grant_covers(grant, subject, confined)).map(by_grant)
+        circumstances.grants.iter().find(|grant| grant_covers(grant, subject)).map(by_grant)
     }
 
     /// Each command of a text is covered by a rule or a grant, or harmless as it is, and each redirection is one

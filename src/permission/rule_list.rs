@@ -363,24 +363,23 @@ pub(crate) fn rule_allows_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: 
     })
 }
 
-/// Whether a grant covers one command of a text.
+/// Whether a grant covers one command of a text: what the command is given to read was never part of a grant.
 pub(crate) fn grant_covers_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: bool) -> bool {
-    rule.is_for_bash() && !rule.only_narrows() && rule_allows_leaf(rule, leaf, confined, hides)
+    rule.is_for_bash()
+        && !rule.only_narrows()
+        && !leaf.is_fed()
+        && rule_allows_leaf(rule, leaf, confined, hides)
 }
 
 /// Whether a grant covers the call: only the very thing that it names.
-pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>, confined: bool) -> bool {
+pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>) -> bool {
     if rule.only_narrows() {
         return false;
     }
     match &rule.spec {
         Spec::Absent => names(subject).any(|name| rule.tool.covers(name)),
-        Spec::Command(pattern) => {
-            subject.tool == "Bash"
-                && rule.is_for_bash()
-                && subject.command.as_ref().is_some_and(|c| rule_allows_text(rule, c, confined))
-                && pattern.one_command().is_some()
-        }
+        // Command by command: `grant_covers_leaf`.
+        Spec::Command(_) | Spec::Unknown => false,
         Spec::Path(pattern) => {
             let fits = |path: &SubjectPath| match rule.guard() {
                 Some(Guard::Read) => path.access == Access::Read,
@@ -402,6 +401,5 @@ pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>, confined: bool) -
                 && !subject.hosts.is_empty()
                 && subject.hosts.iter().all(|host| pattern.matches(host, true))
         }
-        Spec::Unknown => false,
     }
 }

@@ -171,6 +171,41 @@ fn a_quoted_grant_covers_that_command_alone() {
 }
 
 #[test]
+fn a_command_that_is_given_something_to_read_is_not_granted() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    let rules = ["Bash(patch -p1)", "Bash(git am)", "Bash(kubectl apply -f -)", "Bash(patch -p1 <<< 'x y')"];
+    let grants = rules.map(|rule| Rule::parse(rule).unwrap());
+    for (command, granted) in [
+        ("patch -p1", true),
+        ("patch -p1 < x.diff", false),
+        ("cat x.diff | patch -p1", false),
+        ("{ cat x.diff; } | (patch -p1)", false),
+        ("patch -p1 <<'E'\nx\nE", false),
+        ("patch -p1 <<< x", false),
+        ("patch -p1 <<< 'x y'", false),
+        ("timeout 5 patch -p1 < x.diff", false),
+        ("git am < m", false),
+        ("kubectl apply -f - <<< x", false),
+        ("patch -p1 | wc -l", true),
+        ("patch -p1 < /dev/null", true),
+    ] {
+        let call = format!("Bash({command})");
+        if !granted {
+            assert_eq!(offered(&policy, &call, true), [""; 0], "{command}");
+        }
+        let subject = example::subject(&call, &place()).unwrap();
+        let got = policy.judge(&subject, &around(&grants, true));
+        assert_eq!(got.decision == Decision::Allow, granted, "{command}: {}", got.reason.text);
+    }
+    assert!(!may_be_granted(&grants[3], true));
+    // A rule of the owner's says that such a command may read whatever it is given.
+    let rule = vec![SourcedRule { rule: grants[0].clone(), source: String::new() }];
+    let policy = Policy::compile(RuleSet { allow: rule, ..RuleSet::default() }, &[]).unwrap();
+    let subject = example::subject("Bash(patch -p1 <<< x)", &place()).unwrap();
+    assert_eq!(policy.judge(&subject, &around(&[], true)).decision, Decision::Allow);
+}
+
+#[test]
 fn a_grant_of_several_commands_covers_nothing() {
     let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
     for command in ["mkdir x && sh ./x.sh", "mkdir x; touch y", "mkdir x > y"] {

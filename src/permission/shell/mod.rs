@@ -113,10 +113,10 @@ pub fn analyse_input(text: &str) -> CommandAnalysis {
     CommandAnalysis { text: text.to_owned(), read, segments: scan::scan(text), guesses: Vec::new() }
 }
 
-/// The words of the one command that a text is, all of them literal; none for any other text.
+/// The words of the one command that a text is, all of them literal and nothing else in it; none for any other text.
 pub(crate) fn one_command(text: &str) -> Option<Vec<String>> {
     let script = read::script(text, 0).ok()?;
-    script.only().filter(|leaf| !leaf.assigns).map(|leaf| leaf.words.clone())
+    script.only().filter(|leaf| !leaf.assigns && !leaf.fed).map(|leaf| leaf.words.clone())
 }
 
 /// The same where it is not told what the command runs (`python3 -c …`).

@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 16;
 pub(super) fn script(text: &str, depth: usize) -> Result<Script, NotUnderstood> {
     bounds::text(text)?;
     let program = brush::program(text)?;
-    let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0 };
+    let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0, fed: false };
     let mut directories = Directories::here();
     for list in &program.complete_commands {
         directories = reading.list(list, &directories)?.either()?;
@@ -103,6 +103,8 @@ struct Reading {
     /// Every word with whether it begins a command, to be held against another reading.
     atoms: Vec<(bool, String)>,
     depth: usize,
+    /// What is read now gets input from elsewhere in the text.
+    fed: bool,
 }
 
 impl Reading {
@@ -182,9 +184,12 @@ impl Reading {
             _ if timed => return Err(NotUnderstood("`time` stands before more than one command")),
             [only] => self.command(only, from)?,
             several => {
-                for command in several {
+                let outer = self.fed;
+                for (number, command) in several.iter().enumerate() {
+                    self.fed = outer || number > 0;
                     self.command(command, from)?;
                 }
+                self.fed = outer;
                 After::unchanged(from)
             }
         };
@@ -200,7 +205,10 @@ impl Reading {
             Command::Simple(simple) => self.simple(simple, from)?,
             Command::Compound(compound, redirects) => {
                 let first = self.script.leaves.len();
+                let outer = self.fed;
+                self.fed |= redirects.iter().flat_map(|list| &list.0).any(feeds);
                 let after = self.compound(compound, from)?;
+                self.fed = outer;
                 for redirect in redirects.iter().flat_map(|list| &list.0) {
                     self.redirect(redirect, from)?;
                     // Whatever runs within reads or writes there.
@@ -270,7 +278,7 @@ impl Reading {
     }
 
     fn simple(&mut self, simple: &SimpleCommand, from: &Directories) -> Result<After, NotUnderstood> {
-        let mut leaf = Leaf { directories: from.paths(), ..Leaf::default() };
+        let mut leaf = Leaf { directories: from.paths(), fed: self.fed, ..Leaf::default() };
         let mut cats = 0;
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
@@ -288,6 +296,7 @@ impl Reading {
                     leaf.assigns = true;
                 }
                 Item::IoRedirect(redirect) => {
+                    leaf.fed |= feeds(redirect);
                     self.redirect(redirect, from)?;
                     leaf.redirections.extend(redirections::shown(redirect));
                 }
@@ -307,6 +316,7 @@ impl Reading {
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             match item {
                 Item::IoRedirect(redirect) => {
+                    leaf.fed |= feeds(redirect);
                     self.redirect(redirect, from)?;
                     leaf.redirections.extend(redirections::shown(redirect));
                 }
@@ -397,6 +407,21 @@ impl Reading {
             _ => self.script.files.push(FileUse { path: path.value, access, directories: from.paths() }),
         }
         Ok(())
+    }
+}
+
+/// Whether a redirection gives a command something to read: then its words do not say all that it goes by.
+fn feeds(redirect: &IoRedirect) -> bool {
+    match redirect {
+        IoRedirect::HereDocument(..) | IoRedirect::HereString(..) => true,
+        IoRedirect::OutputAndError(..) => false,
+        IoRedirect::File(_, Kind::Read | Kind::ReadAndWrite, Target::Filename(word)) => {
+            word.value != "/dev/null"
+        }
+        IoRedirect::File(_, Kind::Read | Kind::ReadAndWrite | Kind::DuplicateInput, _) => true,
+        // `0>&3` is `<&3`.
+        IoRedirect::File(descriptor, Kind::DuplicateOutput, _) => *descriptor == Some(0),
+        IoRedirect::File(..) => false,
     }
 }
 

@@ -107,6 +107,31 @@ fn each_command_knows_where_it_may_run() {
 }
 
 #[test]
+fn each_command_knows_whether_it_is_given_something_to_read() {
+    for (text, want) in [
+        ("patch -p1", &[false][..]),
+        ("patch -p1 < d", &[true]),
+        ("< d patch -p1", &[true]),
+        ("patch -p1 3< d", &[true]),
+        ("patch -p1 <<'E'\nx\nE", &[true]),
+        ("patch -p1 <<< x", &[true]),
+        ("cat d | patch -p1 | wc -l", &[false, true, true]),
+        ("cat d | { cd a && patch -p1; }", &[false, true, true]),
+        ("(patch -p1) < d; id", &[true, false]),
+        ("if true; then patch -p1; fi < d", &[true, true]),
+        ("while true; do patch -p1; done <<< x; id", &[true, true, false]),
+        ("{ patch -p1 <&3; } 3< d", &[true]),
+        ("{ patch -p1; id; } 2>&1 > log", &[false, false]),
+        ("patch -p1 < /dev/null > log 2>&1", &[false]),
+    ] {
+        let analysis = analyse(text);
+        let script = analysis.understood().unwrap_or_else(|| panic!("{text}"));
+        let fed: Vec<bool> = script.leaves().iter().map(Leaf::is_fed).collect();
+        assert_eq!(fed, want, "{text}");
+    }
+}
+
+#[test]
 fn redirections_are_files_that_the_shell_opens() {
     let analysis = analyse("cd a && cat < in > out 2>> 'l og'");
     let files: Vec<(String, String)> = analysis

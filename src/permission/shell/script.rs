@@ -1,6 +1,6 @@
 //! A shell text that is understood: every command in it, word by word.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::super::commands::read_only::KnownUse;
 use super::super::subject::Access;
@@ -34,6 +34,8 @@ pub struct Leaf {
     pub(super) told: bool,
     /// Whether assignments stand in front of it, all of them harmless.
     pub(super) assigns: bool,
+    /// Whether the text gives it something to read: through a pipe, from a file, from a here-document.
+    pub(super) fed: bool,
     /// Where it may start: each counts from where the text starts.
     pub(super) directories: Vec<PathBuf>,
     /// What the table of known commands says, when every word of it is in there.
@@ -105,6 +107,19 @@ impl Leaf {
             .iter()
             .flat_map(|known| self.directories.iter().map(|directory| directory.join(&known.within)));
         within.collect()
+    }
+
+    /// Whether the text gives it something to read, so that its words do not say all that it goes by.
+    pub(crate) fn is_fed(&self) -> bool {
+        self.fed
+    }
+
+    /// The one directory that it starts in, counted from where the text starts; none where it may be several.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        match self.directories.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
     }
 
     /// The words that count for allow: of what `timeout 5` and the like look through to.
