@@ -368,6 +368,7 @@ fn subject_path(judged: &super::checker::JudgedPath) -> SubjectPath {
         access: if judged.edits { Access::Edit } else { Access::Read },
         inside: judged.located.inside,
         of: PathOf::Call,
+        kind: judged.located.kind,
     }
 }
 

@@ -10,6 +10,7 @@ use super::shell::{self, CommandAnalysis, PathUse};
 use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{Decision, Verdict};
 use crate::domain::session::PermissionMode;
+use crate::workspace::FileKind;
 
 /// Tools that touch nothing but the session.
 pub(super) const SESSION_TOOLS: [&str; 6] =
@@ -135,10 +136,12 @@ pub fn subject<'t>(text: &'t str, place: &Place) -> Result<Subject<'t>, ExampleE
     Ok(subject)
 }
 
+/// The file of that name, as if it were there.
 pub(super) fn path(text: &str, access: Access, place: &Place) -> SubjectPath {
     let real = place.resolve_word(text);
     let inside = real.starts_with(&place.workspace);
-    SubjectPath { inside, requested: real.clone(), real, access, of: PathOf::Call }
+    let kind = Some(FileKind::File);
+    SubjectPath { inside, requested: real.clone(), real, access, of: PathOf::Call, kind }
 }
 
 /// The paths that a command names, as if no symlink existed but those that it makes itself.
@@ -157,7 +160,7 @@ pub(super) fn paths_of(command: &CommandAnalysis, place: &Place) -> (Vec<Subject
 fn named(used: &PathUse, place: &Place) -> SubjectPath {
     let real = place.resolve(&used.path);
     let inside = real.starts_with(&place.workspace);
-    SubjectPath { inside, requested: real.clone(), real, access: used.access, of: used.of }
+    SubjectPath { inside, requested: real.clone(), real, access: used.access, of: used.of, kind: None }
 }
 
 impl Policy {

@@ -65,6 +65,7 @@ pub(super) fn of_command(
             access: operand.access,
             inside: located.inside,
             of: operand.of,
+            kind: located.kind,
         });
     }
     on_disk.nothing_hidden = nothing_hidden(analysis, &operands, policy, place);

@@ -12,6 +12,10 @@ use super::subject::{Access, Class, PathOf, Subject, SubjectPath};
 use super::verdict::{By, Decision, Verdict};
 use crate::domain::approval::{Offer, Scope};
 use crate::domain::visible;
+use crate::workspace::FileKind;
+
+/// Tools that change the file that they name, and nothing else.
+const FILE_EDITORS: [&str; 4] = ["Edit", "Write", "ApplyPatch", "NotebookEdit"];
 
 /// What may be granted for a call that is asked about. `confined`: every program runs within the floor or a
 /// sandbox. Empty for a call that is not asked about.
@@ -82,7 +86,7 @@ fn patterns(subject: &Subject<'_>, confined: bool) -> Vec<String> {
         }
         Class::ReadInside | Class::EditInside | Class::Outside if subject.command.is_none() => {
             match subject.paths.as_slice() {
-                [only] => file(only, subject).into_iter().collect(),
+                [only] if shows_it_all(subject.tool, only) => file(only, subject).into_iter().collect(),
                 _ => Vec::new(),
             }
         }
@@ -116,6 +120,15 @@ fn command(analysis: &CommandAnalysis, subject: &Subject<'_>, confined: bool) ->
 
 fn is_read_inside(path: &SubjectPath) -> bool {
     path.inside && path.access == Access::Read
+}
+
+/// What a call of the tool shows of the file that it names: all of it, or what it writes there. A listing, a search and
+/// what is told of a file say less than a rule for that file would let be done.
+fn shows_it_all(tool: &str, path: &SubjectPath) -> bool {
+    match path.access {
+        Access::Read => tool == "Read" && path.kind == Some(FileKind::File),
+        Access::Edit => FILE_EDITORS.contains(&tool) && matches!(path.kind, None | Some(FileKind::File)),
+    }
 }
 
 /// The rule for this very command, when one can be offered.

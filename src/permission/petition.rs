@@ -159,6 +159,7 @@ fn named_call<'r>(rule: &'r Rule, place: &Place) -> Option<Subject<'r>> {
                 access,
                 inside,
                 of: PathOf::Call,
+                kind: None,
             });
         }
         Spec::Command(pattern) => {

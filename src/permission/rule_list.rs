@@ -11,6 +11,7 @@ use super::rule::{Guard, Rule, Spec, ToolPattern};
 use super::shell::scan::Sight;
 use super::shell::{self, CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Place, Subject, SubjectPath};
+use crate::workspace::FileKind;
 
 /// A rule and where it stands.
 #[derive(Debug, Clone)]
@@ -381,10 +382,12 @@ pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>) -> bool {
         // Command by command: `grant_covers_leaf`.
         Spec::Command(_) | Spec::Unknown => false,
         Spec::Path(pattern) => {
+            // A directory in the place of the file has more beneath it than was seen.
+            let is_file = |path: &SubjectPath| matches!(path.kind, None | Some(FileKind::File));
             let fits = |path: &SubjectPath| match rule.guard() {
-                Some(Guard::Read) => path.access == Access::Read,
-                Some(Guard::Edit) => path.access == Access::Edit,
-                None => rule.tool.covers(subject.tool),
+                Some(Guard::Read) => is_file(path) && path.access == Access::Read,
+                Some(Guard::Edit) => is_file(path) && path.access == Access::Edit,
+                None => is_file(path) && rule.tool.covers(subject.tool),
             };
             !subject.paths.is_empty()
                 && subject.command.is_none()

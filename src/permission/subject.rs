@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::host::Host;
 use super::shell::scan::Segment;
 use super::shell::{CommandAnalysis, WordPath};
+use crate::workspace::FileKind;
 
 /// One call as the policy sees it. The gate fills it; nothing here is read from the world again.
 #[derive(Debug, Clone)]
@@ -83,6 +84,8 @@ pub struct SubjectPath {
     pub inside: bool,
     /// What of the call names it.
     pub of: PathOf,
+    /// What is there; none where nothing is.
+    pub kind: Option<FileKind>,
 }
 
 /// What of a call names a path.

@@ -220,6 +220,7 @@ fn both_spellings_of_a_path_are_looked_at() {
             access: Access::Edit,
             inside: true,
             of: PathOf::Call,
+            kind: None,
         }],
         command: None,
         hosts: Vec::new(),
@@ -245,6 +246,7 @@ fn both_spellings_of_a_path_are_looked_at() {
         access: Access::Edit,
         inside: true,
         of: PathOf::Call,
+        kind: None,
     });
     // One path of two is covered: the call asks, and it is told by which rule it came so far.
     let told = given.explain(&two).0;

@@ -70,6 +70,13 @@ fn offers_say_no_more_than_was_seen() {
         ("Edit(a)", true, &["Edit(./a)"]),
         ("Edit(a[1].rs)", true, &["Edit(./a\\[1\\].rs)"]),
         ("Read(/etc/x)", true, &["Read(/etc/x)"]),
+        // What lists, searches or tells of a file shows less than a rule for it would let be read.
+        ("ListDir(/etc/x)", true, &[]),
+        ("FileInfo(/etc/x)", true, &[]),
+        ("Glob(/etc/x)", true, &[]),
+        ("Grep(/etc/x)", true, &[]),
+        ("Write(/etc/x)", true, &["Edit(/etc/x)"]),
+        ("ApplyPatch(/etc/x)", true, &["Edit(/etc/x)"]),
         ("WebFetch(https://docs.rs/x)", true, &["WebFetch(domain:docs.rs)"]),
         ("WebFetch(http://10.0.0.1)", true, &[]),
         ("mcp__a__b", true, &["mcp__a__b"]),
@@ -168,6 +175,39 @@ fn a_quoted_grant_covers_that_command_alone() {
         let got = policy.judge(&subject, &around(&grants, true));
         assert_eq!(got.decision == Decision::Allow, want, "{command}");
     }
+}
+
+#[test]
+fn a_rule_for_a_file_is_none_for_a_directory_of_that_name() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    let grants = [Rule::parse("Read(/srv/x)").unwrap(), Rule::parse("Edit(/srv/x)").unwrap()];
+    for (tool, kind, is_offered, is_covered) in [
+        ("Read", Some(FileKind::File), true, true),
+        ("Grep", Some(FileKind::File), false, true),
+        ("Read", None, false, true),
+        ("Edit", None, true, true),
+        ("Write", Some(FileKind::File), true, true),
+        ("Read", Some(FileKind::Directory), false, false),
+        ("Grep", Some(FileKind::Directory), false, false),
+        ("ListDir", Some(FileKind::Directory), false, false),
+        ("Edit", Some(FileKind::Directory), false, false),
+        ("Read", Some(FileKind::Device), false, false),
+    ] {
+        let call = format!("{tool}(/srv/x)");
+        let mut subject = example::subject(&call, &place()).unwrap();
+        subject.paths[0].kind = kind;
+        let verdict = policy.judge(&subject, &around(&[], true));
+        let offers = offers_for(&subject, &verdict, true);
+        assert_eq!(offers.iter().any(|offer| offer.pattern.is_some()), is_offered, "{tool} {kind:?}");
+        let got = policy.judge(&subject, &around(&grants, true)).decision;
+        assert_eq!(got == Decision::Allow, is_covered, "{tool} {kind:?}");
+    }
+    // A rule of the owner's covers what is beneath the directory that it names.
+    let rule = vec![SourcedRule { rule: grants[0].clone(), source: String::new() }];
+    let policy = Policy::compile(RuleSet { allow: rule, ..RuleSet::default() }, &[]).unwrap();
+    let mut subject = example::subject("Grep(/srv/x)", &place()).unwrap();
+    subject.paths[0].kind = Some(FileKind::Directory);
+    assert_eq!(policy.judge(&subject, &around(&[], true)).decision, Decision::Allow);
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn shown(decision: Decision) -> &'static str {
 
 fn file(requested: &str, real: &str, access: Access) -> SubjectPath {
     let inside = real.starts_with("/ws/") || real == "/ws";
-    SubjectPath { requested: requested.into(), real: real.into(), access, inside, of: PathOf::Call }
+    SubjectPath { requested: requested.into(), real: real.into(), access, inside, of: PathOf::Call, kind: None }
 }
 
 fn with_paths(tool: &str, class: Class, paths: Vec<SubjectPath>) -> Subject<'_> {
