@@ -227,7 +227,9 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     for offer in &approval.offers {
         let pattern = offer.pattern.as_deref().map(visible::one_line);
         let pattern = pattern.map(|pattern| format!(" --pattern '{pattern}'"));
-        field("offer", &format!("--scope {}{}", scope_name(offer.scope), pattern.unwrap_or_default()));
+        let within = offer.directory.as_deref().map(|directory| format!("  in {}", visible::one_line(directory)));
+        let (pattern, within) = (pattern.unwrap_or_default(), within.unwrap_or_default());
+        field("offer", &format!("--scope {}{pattern}{within}", scope_name(offer.scope)));
     }
     if let Some(seconds) = approval.grants_expire_in_s {
         field("grants", &format!("hold for {} at most (--expires-in for less)", span::in_words(seconds)));

@@ -10,6 +10,7 @@ use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
 use super::output::{self, Output};
 use super::span;
+use crate::domain::approval::rule_in;
 use crate::domain::audit::{AuditEntry, AuditKind, AuditRecord};
 use crate::domain::clock::{Clock as _, SystemClock, Timestamp};
 use crate::domain::visible;
@@ -208,7 +209,8 @@ fn what(record: &AuditRecord) -> String {
         }
         AuditKind::Grant => {
             let until = record.expires_at.map(|end| format!(", until {end}")).unwrap_or_default();
-            format!("grant {} {scope}: {}{until}", text(&record.grant_id), text(&record.pattern))
+            let rule = rule_in(&text(&record.pattern), record.directory.as_deref());
+            format!("grant {} {scope}: {rule}{until}", text(&record.grant_id))
         }
         AuditKind::Retention => {
             let dropped = record.dropped.as_ref();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope};
+use crate::domain::approval::{Approval, Choice, DecisionRequest, Offer, Scope, rule_in};
 use crate::domain::arguments::parse_unambiguous;
 use crate::domain::visible;
 
@@ -70,7 +70,10 @@ pub(super) fn sentence(request: &DecisionRequest, approval: &Approval) -> String
         (_, scope, pattern) => {
             let granted = approval.decision.as_ref().and_then(|decision| decision.grant.as_ref());
             let until = granted.map(|grant| format!(" until {}", grant.expires_at)).unwrap_or_default();
-            format!(" ({}: {}){until}", scope_name(scope), pattern.as_deref().unwrap_or("-"))
+            let fits = |offer: &&Offer| offer.scope == scope && offer.pattern == *pattern;
+            let within = approval.offers.iter().find(fits).and_then(|offer| offer.directory.as_deref());
+            let rule = rule_in(pattern.as_deref().unwrap_or("-"), within);
+            format!(" ({}: {rule}){until}", scope_name(scope))
         }
     };
     let what = visible::again(&approval.display);

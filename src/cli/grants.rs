@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use crate::domain::approval::rule_in;
 use crate::domain::grant::Grant;
 use crate::domain::visible;
 
@@ -121,7 +122,7 @@ fn row(output: &mut Output, grant: &Grant, first: bool) -> Result<(), CliError> 
         visible::one_line(holds_for),
         visible::one_line(&grant.agent),
         until,
-        visible::one_line(&grant.pattern),
+        visible::one_line(&rule_in(&grant.pattern, grant.directory.as_deref())),
     ))
 }
 
@@ -132,7 +133,8 @@ async fn revoke(args: &RevokeArgs, output: &mut Output) -> Result<u8, CliError> 
     if args.json {
         output.json(&value.to_string())?;
     } else {
-        output.line(&format!("revoked {}: {}", grant.grant_id, grant.pattern))?;
+        let rule = rule_in(&grant.pattern, grant.directory.as_deref());
+        output.line(&format!("revoked {}: {rule}", grant.grant_id))?;
     }
     Ok(0)
 }

@@ -229,6 +229,21 @@ pub struct Offer {
     /// The rule that would be stored; none for `once`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// Of a command: the directory of the workspace in which it has to start, `.` for the workspace itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+}
+
+impl Offer {
+    /// This call alone.
+    pub fn once() -> Self {
+        Self { scope: Scope::Once, pattern: None, directory: None }
+    }
+}
+
+/// A rule that is offered or granted, with where it holds, for people; not escaped.
+pub fn rule_in(pattern: &str, directory: Option<&str>) -> String {
+    directory.map_or_else(|| pattern.to_owned(), |directory| format!("{pattern} in {directory}"))
 }
 
 /// How long a decision holds.

@@ -73,6 +73,9 @@ pub struct AuditRecord {
     /// The rule that was granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// Of a command that was granted: the directory of the workspace in which it has to start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// The grant that was made or revoked, or whose time is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_id: Option<String>,
@@ -183,6 +186,7 @@ impl AuditRecord {
             scope: None,
             edited: None,
             pattern: None,
+            directory: None,
             grant_id: None,
             expires_at: None,
             dropped: None,

@@ -13,6 +13,9 @@ pub struct Grant {
     pub grant_id: String,
     /// The rule that it adds to the allow list.
     pub pattern: String,
+    /// Of a command: the directory of the workspace in which it has to start, `.` for the workspace itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// `session` or `always`.
     pub scope: Scope,
     /// The session, where the scope is `session`.

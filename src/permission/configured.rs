@@ -9,9 +9,9 @@ use super::call::{ResolvedCall, Touch};
 use super::checker::{Confirmation, Hidden, PermissionChecker, PermissionError, PermissionRequest};
 use super::example::{self, ExampleError, Expected, RuleTest, TestFailure};
 use super::explain::{self, Paper, PaperCall};
+use super::grant::Grant;
 use super::host::Host;
 use super::located;
-use super::offer::offers_for;
 use super::petition::Petition;
 use super::policy::{self, Circumstances, Policy, PolicyError, RuleSet, SourcedRule};
 use super::revision::InForce;
@@ -21,7 +21,7 @@ use super::shell;
 use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision, Reason, Verdict};
 use crate::config::{self, PermissionsConfig};
-use crate::domain::approval::{AskReason, Offer, Scope as GrantScope};
+use crate::domain::approval::{AskReason, Offer};
 use crate::domain::explanation::Explanation;
 use crate::domain::result::DeniedBy;
 use crate::store::Store;
@@ -216,10 +216,10 @@ impl PolicyChecker {
 
     async fn judge(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {
         let judged = self.judged(request).await?;
-        self.answer(request, &judged.subject, judged.verdict)
+        self.answer(request, judged)
     }
 
-    fn circumstances<'a>(&self, request: &PermissionRequest<'_>, grants: &'a [Rule]) -> Circumstances<'a> {
+    fn circumstances<'a>(&self, request: &PermissionRequest<'_>, grants: &'a [Grant]) -> Circumstances<'a> {
         Circumstances {
             mode: request.flags.mode,
             bypass: request.flags.bypass,
@@ -232,8 +232,7 @@ impl PolicyChecker {
     fn answer(
         &self,
         request: &PermissionRequest<'_>,
-        subject: &Subject<'_>,
-        verdict: Verdict,
+        Judged { policy, subject, grants, verdict }: Judged<'_>,
     ) -> Result<(), PermissionError> {
         request.told.verdict(&verdict);
         self.metrics.calls().judged(verdict.decision.as_str(), verdict.reason.by.as_str());
@@ -248,7 +247,7 @@ impl PolicyChecker {
                 message: format!("{} was not run: {}.", subject.tool, verdict.reason.text),
             }),
             Decision::Ask { .. } => Err(PermissionError::ConfirmationRequired(Box::new(Confirmation {
-                offers: offers_for(subject, &verdict, self.confined),
+                offers: policy.offers(&subject, &self.circumstances(request, &grants), &verdict),
                 leaves: subject.command.as_ref().map(shell::CommandAnalysis::leaves),
                 reason: AskReason { text: verdict.reason.text, rule: verdict.reason.rule },
             }))),
@@ -260,7 +259,7 @@ impl PolicyChecker {
 struct Judged<'r> {
     policy: Arc<Policy>,
     subject: Subject<'r>,
-    grants: Vec<Rule>,
+    grants: Vec<Grant>,
     verdict: Verdict,
 }
 
@@ -278,11 +277,11 @@ fn petitioned(
             return Ok(verdict);
         }
         Decision::Allow => {
-            let reason = Reason::new(By::Class, petition.reason());
+            let reason = Reason::new(By::Class, petition.reason(place));
             policy::asks(false, reason, circumstances)
         }
         Decision::Ask { .. } => {
-            let text = format!("{}; {}", petition.reason(), verdict.reason.text);
+            let text = format!("{}; {}", petition.reason(place), verdict.reason.text);
             Verdict { reason: Reason { text, ..verdict.reason }, ..verdict }
         }
         Decision::Deny => verdict,
@@ -311,7 +310,7 @@ impl PermissionChecker for PolicyChecker {
             // The rules changed between the two questions: then it is asked once more than needed.
             Ok(()) => Err(PermissionError::ConfirmationRequired(Box::new(Confirmation {
                 reason: AskReason { text: "it has to be confirmed in every session".to_owned(), rule: None },
-                offers: vec![Offer { scope: GrantScope::Once, pattern: None }],
+                offers: vec![Offer::once()],
                 leaves: None,
             }))),
             refused => refused,
@@ -387,11 +386,14 @@ pub(super) fn class(call: &ResolvedCall) -> Class {
 }
 
 /// Rules that people granted this session, or its agent under this root.
-async fn granted(store: &Arc<dyn Store>, scope: &Scope) -> Vec<Rule> {
+async fn granted(store: &Arc<dyn Store>, scope: &Scope) -> Vec<Grant> {
     let Some(session_id) = &scope.session_id else { return Vec::new() };
     let root = scope.workspace_root.display().to_string();
     match store.grants_for(session_id, &scope.agent, &root).await {
-        Ok(grants) => grants.iter().filter_map(|grant| Rule::parse(&grant.pattern).ok()).collect(),
+        Ok(grants) => {
+            let workspace = scope.workspace.root();
+            grants.iter().filter_map(|grant| Grant::stored(grant, workspace)).collect()
+        }
         Err(error) => {
             // Without its grants the call asks.
             tracing::error!(%error, "grants could not be read");

@@ -8,18 +8,19 @@ use serde_json::{Map, Value};
 use super::call::{ResolvedCall, Touch};
 use super::checker::{Flags, PermissionError, PermissionRequest};
 use super::example::{self, ExampleError, SESSION_TOOLS};
+use super::grant::{self, Grant};
 use super::host::{Host, HostError};
 use super::lexical;
-use super::offer::offers_for;
+use super::offer;
 use super::path_pattern::Reach;
 use super::policy::{Circumstances, Policy, SourcedRule, class_of, word_paths};
 use super::revision::Revision;
 use super::rule::{Rule, Spec};
 use super::rule_list::RuleList;
-use super::shell::{self, CommandAnalysis, WordPath};
+use super::shell::{self, CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Class, OnDisk, Place, Subject};
 use super::verdict::{By, Decision, Reason, Verdict};
-use crate::domain::approval::AskReason;
+use crate::domain::approval::{AskReason, Scope};
 use crate::domain::explanation::{
     CallClass, DecidedBy, Explanation, MatchedRule, RuleListName, Verdict as Outcome, VerdictReason,
 };
@@ -79,6 +80,8 @@ struct Part<'s> {
     words: Vec<WordPath>,
     /// The command that the part is.
     leaf: Option<String>,
+    /// Whether the whole gives it something to read.
+    fed: bool,
 }
 
 impl Policy {
@@ -160,8 +163,9 @@ impl Policy {
         probe.allow = nothing;
         for grant in circumstances.grants.iter().take(MATCHED_MAX) {
             let granted = Circumstances { grants: std::slice::from_ref(grant), ..*circumstances };
-            let part = parts.iter().find(|part| probe.allowed(&part.subject, &granted).is_some());
-            found.extend(part.map(|part| named(RuleListName::Grant, grant, None, part)));
+            let part =
+                parts.iter().find(|part| !part.fed && probe.allowed(&part.subject, &granted).is_some());
+            found.extend(part.map(|part| named(RuleListName::Grant, grant.rule(), None, part)));
         }
         found
     }
@@ -182,14 +186,25 @@ impl Policy {
         };
         let asked = Circumstances { mode, someone_there: true, ..*circumstances };
         let asked = self.judge(subject, &asked);
-        let mut patterns: Vec<String> = Vec::new();
-        for offer in offers_for(subject, &asked, circumstances.confined) {
-            patterns.extend(offer.pattern.filter(|pattern| !patterns.contains(pattern)));
-        }
-        let offered = patterns.iter().filter_map(|pattern| Rule::parse(pattern).ok());
-        let grants: Vec<Rule> = circumstances.grants.iter().cloned().chain(offered).collect();
+        let around = Circumstances { mode, someone_there: true, ..*circumstances };
+        let offers = self.offers(subject, &around, &asked);
+        let grants: Vec<Grant> = circumstances
+            .grants
+            .iter()
+            .cloned()
+            .chain(offers.iter().filter_map(|offer| offer::granted(offer, &subject.place)))
+            .collect();
         let granted = Circumstances { grants: &grants, ..*circumstances };
-        if self.judge(subject, &granted).decision == Decision::Allow { patterns } else { Vec::new() }
+        if self.judge(subject, &granted).decision != Decision::Allow {
+            return Vec::new();
+        }
+        let mut patterns: Vec<String> = offers
+            .into_iter()
+            .filter(|offer| offer.scope == Scope::Session)
+            .filter_map(|o| o.pattern)
+            .collect();
+        patterns.dedup();
+        patterns
     }
 }
 
@@ -248,13 +263,19 @@ fn parts<'s>(subject: &Subject<'s>) -> Vec<Part<'s>> {
         words: word_paths(subject),
         subject: subject.clone(),
         leaf: whole_is_a_leaf.then(|| leaves.first().cloned()).flatten(),
+        fed: false,
     }];
     if !whole_is_a_leaf && subject.tool == "Bash" {
-        parts.extend(leaves.into_iter().take(LEAVES_MAX).map(|leaf| {
+        let read = subject.command.as_ref().and_then(CommandAnalysis::understood);
+        parts.extend(leaves.into_iter().enumerate().take(LEAVES_MAX).map(|(number, leaf)| {
+            let read = read.and_then(|script| script.leaves().get(number));
             let command = shell::analyse(&leaf);
-            let (paths, on_disk) = example::paths_of(&command, &subject.place);
-            let subject = Subject { paths, on_disk, command: Some(command), ..subject.clone() };
-            Part { words: word_paths(&subject), subject, leaf: Some(leaf) }
+            let mut place = subject.place.clone();
+            place.cwd = read.and_then(|read| grant::starts_in(read, subject)).unwrap_or(place.cwd);
+            let (paths, on_disk) = example::paths_of(&command, &place);
+            let subject = Subject { paths, on_disk, command: Some(command), place, ..subject.clone() };
+            let fed = read.is_some_and(Leaf::is_fed);
+            Part { words: word_paths(&subject), subject, leaf: Some(leaf), fed }
         }));
     }
     if subject.command.is_none() && subject.paths.len() > 1 {
@@ -262,6 +283,7 @@ fn parts<'s>(subject: &Subject<'s>) -> Vec<Part<'s>> {
             subject: Subject { paths: vec![path.clone()], ..subject.clone() },
             words: Vec::new(),
             leaf: None,
+            fed: false,
         }));
     }
     parts

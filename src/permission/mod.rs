@@ -15,6 +15,7 @@ mod display;
 pub mod example;
 pub mod explain;
 mod gate;
+mod grant;
 pub mod host;
 mod lexical;
 mod located;
@@ -46,6 +47,7 @@ pub use desk::{
 };
 pub use explain::{Paper, PaperCall};
 pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
+pub use grant::{Grant, granted_in};
 pub(crate) use path_pattern::escape as escape_path;
 pub use petition::Petition;
 pub use proxy::{HostProxy, HostSecret};

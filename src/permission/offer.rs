@@ -1,14 +1,17 @@
 //! What a person may grant beyond one call: only what can be said in a rule, and no more than was seen.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use super::commands::carriers;
 use super::commands::kind::{self, ProgramKind};
+use super::grant::{self, Grant};
 use super::host::{Host, HostPattern};
 use super::path_pattern;
+use super::policy::{Circumstances, Policy};
 use super::rule::{Rule, Spec, ToolPattern};
 use super::shell::{CommandAnalysis, Leaf};
-use super::subject::{Access, Class, PathOf, Subject, SubjectPath};
+use super::subject::{Access, Class, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision, Verdict};
 use crate::domain::approval::{Offer, Scope};
 use crate::domain::visible;
@@ -17,21 +20,40 @@ use crate::workspace::FileKind;
 /// Tools that change the file that they name, and nothing else.
 const FILE_EDITORS: [&str; 4] = ["Edit", "Write", "ApplyPatch", "NotebookEdit"];
 
-/// What may be granted for a call that is asked about. `confined`: every program runs within the floor or a
-/// sandbox. Empty for a call that is not asked about.
-pub fn offers_for(subject: &Subject<'_>, verdict: &Verdict, confined: bool) -> Vec<Offer> {
-    let Decision::Ask { forced } = verdict.decision else { return Vec::new() };
-    let mut offers = vec![Offer { scope: Scope::Once, pattern: None }];
-    // A rule that asks comes before grants: one would change nothing.
-    if forced || verdict.reason.by == By::Rule {
-        return offers;
-    }
-    for pattern in patterns(subject, confined) {
-        for scope in [Scope::Session, Scope::Always] {
-            offers.push(Offer { scope, pattern: Some(pattern.clone()) });
+impl Policy {
+    /// What may be granted for a call that is asked about: what lets it run once it is granted. Empty for a call that
+    /// is not asked about.
+    pub fn offers(
+        &self,
+        subject: &Subject<'_>,
+        circumstances: &Circumstances<'_>,
+        verdict: &Verdict,
+    ) -> Vec<Offer> {
+        let Decision::Ask { forced } = verdict.decision else { return Vec::new() };
+        let mut offers = vec![Offer::once()];
+        // A rule that asks comes before grants: one would change nothing.
+        if forced || verdict.reason.by == By::Rule {
+            return offers;
         }
+        for scope in [Scope::Session, Scope::Always] {
+            let sayable = said(subject, scope, circumstances.confined);
+            offers.extend(sayable.filter(|offer| self.is_enough(offer, subject, circumstances)));
+        }
+        offers
     }
-    offers
+
+    /// Whether the call runs once this is granted, too.
+    fn is_enough(&self, offer: &Offer, subject: &Subject<'_>, circumstances: &Circumstances<'_>) -> bool {
+        let mut grants = circumstances.grants.to_vec();
+        grants.extend(granted(offer, &subject.place));
+        self.allowed(subject, &Circumstances { grants: &grants, ..*circumstances }).is_some()
+    }
+}
+
+/// The grant that the offer becomes.
+pub(super) fn granted(offer: &Offer, place: &Place) -> Option<Grant> {
+    let rule = Rule::parse(offer.pattern.as_deref()?).ok()?;
+    Some(Grant::new(rule, offer.directory.as_deref(), &place.workspace))
 }
 
 /// Whether a rule that an agent asks for (`request_permissions`) is of a form that would be offered for some
@@ -72,37 +94,35 @@ pub(super) fn why_not_offered(rule: &Rule) -> &'static str {
     }
 }
 
-fn patterns(subject: &Subject<'_>, confined: bool) -> Vec<String> {
-    match subject.class {
-        Class::Foreign => vec![subject.tool.to_owned()],
+/// The rule that says what the call does, where one rule can and a person can see it as it is.
+fn said(subject: &Subject<'_>, scope: Scope, confined: bool) -> Option<Offer> {
+    let (pattern, directory) = match subject.class {
+        Class::Foreign => (subject.tool.to_owned(), None),
         Class::Network => match subject.hosts.as_slice() {
             [Host::Name(name)] if subject.paths.is_empty() => {
-                vec![format!("{}(domain:{name})", subject.tool)]
+                (format!("{}(domain:{name})", subject.tool), None)
             }
-            _ => Vec::new(),
+            _ => return None,
         },
         Class::Run if subject.tool == "Bash" => {
-            subject.command.as_ref().and_then(|c| command(c, subject, confined)).into_iter().collect()
+            let (pattern, directory) = command(subject.command.as_ref()?, subject, confined)?;
+            (pattern, Some(grant::directory_name(&directory, &subject.place.workspace)?))
         }
         Class::ReadInside | Class::EditInside | Class::Outside if subject.command.is_none() => {
             match subject.paths.as_slice() {
-                [only] if shows_it_all(subject.tool, only) => file(only, subject).into_iter().collect(),
-                _ => Vec::new(),
+                [only] if shows_it_all(subject.tool, only) => (file(only, subject, scope)?, None),
+                _ => return None,
             }
         }
-        _ => Vec::new(),
-    }
-    .into_iter()
-    .filter(|pattern| {
-        // What a person cannot see as it is cannot be granted.
-        visible::one_line(pattern) == *pattern
-            && Rule::parse(pattern).is_ok_and(|rule| rule.as_str() == pattern)
-    })
-    .collect()
+        _ => return None,
+    };
+    let plain = visible::one_line(&pattern) == pattern
+        && Rule::parse(&pattern).is_ok_and(|rule| rule.as_str() == pattern);
+    plain.then_some(Offer { scope, pattern: Some(pattern), directory })
 }
 
-/// The rule for the one command of a text that is not harmless as it is, when there is just one.
-fn command(analysis: &CommandAnalysis, subject: &Subject<'_>, confined: bool) -> Option<String> {
+/// The rule for the one command of a text that is not harmless as it is, when there is just one; and where that starts.
+fn command(analysis: &CommandAnalysis, subject: &Subject<'_>, confined: bool) -> Option<(String, PathBuf)> {
     let leaves = analysis.understood()?.leaves();
     let harmless = |number: usize, leaf: &Leaf| {
         leaf.known().is_some()
@@ -111,11 +131,15 @@ fn command(analysis: &CommandAnalysis, subject: &Subject<'_>, confined: bool) ->
     let mut open = leaves.iter().enumerate().filter(|(at, leaf)| !leaf.carried && !harmless(*at, leaf));
     let (only, None) = (open.next(), open.next()) else { return None };
     let redirected = subject.paths.iter().any(|p| p.of == PathOf::Redirection && !is_read_inside(p));
-    match only {
-        Some((_, leaf)) if !redirected && !leaf.is_fed() => bash(leaf.inner(), confined),
-        None if leaves.len() == 1 && !redirected && !leaves[0].is_fed() => bash(&leaves[0].words, confined),
-        _ => None,
+    let (leaf, words) = match only {
+        Some((_, leaf)) => (leaf, leaf.inner()),
+        None if leaves.len() == 1 => (&leaves[0], leaves[0].words.as_slice()),
+        None => return None,
+    };
+    if redirected || leaf.is_fed() {
+        return None;
     }
+    Some((bash(words, confined)?, grant::starts_in(leaf, subject)?))
 }
 
 fn is_read_inside(path: &SubjectPath) -> bool {
@@ -160,7 +184,8 @@ fn quoted(word: &str) -> Option<Cow<'_, str>> {
     sayable.then(|| Cow::Owned(format!("'{word}'")))
 }
 
-fn file(path: &SubjectPath, subject: &Subject<'_>) -> Option<String> {
+/// The rule for the file. What holds in other workspaces too names it by its whole path.
+fn file(path: &SubjectPath, subject: &Subject<'_>, scope: Scope) -> Option<String> {
     let [requested, real] = path.spellings(&subject.place);
     if requested != real {
         return None;
@@ -170,7 +195,9 @@ fn file(path: &SubjectPath, subject: &Subject<'_>) -> Option<String> {
         Access::Edit => "Edit",
     };
     let text = match real.strip_prefix(&subject.place.workspace) {
-        Ok(inner) if !inner.as_os_str().is_empty() => format!("./{}", path_pattern::escape(inner.to_str()?)),
+        Ok(inner) if scope == Scope::Session && !inner.as_os_str().is_empty() => {
+            format!("./{}", path_pattern::escape(inner.to_str()?))
+        }
         _ => path_pattern::escape(real.to_str()?),
     };
     (text != "/").then(|| format!("{tool}({text})"))

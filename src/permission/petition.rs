@@ -1,11 +1,11 @@
 //! What an agent asks people for beyond one call: rules for its session, and the end of planning.
 
-use super::example;
 use super::offer::{may_be_granted, why_not_offered};
 use super::policy::{Circumstances, Policy};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
 use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision};
+use super::{example, grant};
 use crate::domain::session::PermissionMode;
 use crate::domain::visible;
 
@@ -32,9 +32,16 @@ pub enum Petition {
 
 impl Petition {
     /// Why a person is asked; the agent's own words stand elsewhere, marked as such.
-    pub(super) fn reason(&self) -> String {
+    pub(super) fn reason(&self, place: &Place) -> String {
         match self {
-            Self::Rules { .. } => "the agent asks to be granted these rules for the session".to_owned(),
+            Self::Rules { rules, .. } => {
+                let is_command = |rule: &String| Rule::parse(rule).is_ok_and(|rule| rule.is_command());
+                let within = grant::directory_name(&place.cwd, &place.workspace)
+                    .filter(|_| rules.iter().any(is_command))
+                    .map(|directory| format!(" (of commands: for those that start in `{directory}`)"))
+                    .unwrap_or_default();
+                format!("the agent asks to be granted these rules for the session{within}")
+            }
             Self::EndOfPlan { .. } => {
                 "the agent has finished planning; allowed, the session's mode becomes default".to_owned()
             }
@@ -104,7 +111,12 @@ fn why_not(text: &str, policy: &Policy, place: &Place, confined: bool) -> Option
     if !may_be_granted(&rule, confined) {
         return Some(why_not_offered(&rule).to_owned());
     }
-    None
+    let nowhere = rule.is_command() && grant::directory_name(&place.cwd, &place.workspace).is_none();
+    nowhere.then(|| {
+        "a command is granted for the directory of the workspace that it is asked for in, and the session is in none \
+         that a person could see as it is"
+            .to_owned()
+    })
 }
 
 /// What would deny or ask for the call that the rule names, whatever were granted.
@@ -140,7 +152,7 @@ fn named_call<'r>(rule: &'r Rule, place: &Place) -> Option<Subject<'r>> {
         paths: Vec::new(),
         command: None,
         hosts: Vec::new(),
-        place: Place { cwd: place.workspace.clone(), ..place.clone() },
+        place: place.clone(),
         on_disk: OnDisk::on_paper(),
     };
     match &rule.spec {

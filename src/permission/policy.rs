@@ -7,11 +7,11 @@ use thiserror::Error;
 use super::breaker;
 use super::commands::git;
 use super::commands::read_only::KnownUse;
+use super::grant::Grant;
 use super::path_pattern::{PathPatternError, Reach};
 use super::protected;
-use super::rule::Rule;
+use super::rule_list::RuleList;
 pub use super::rule_list::SourcedRule;
-use super::rule_list::{RuleList, grant_covers, grant_covers_leaf};
 use super::shell::scan::Segment;
 use super::shell::{CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Class, PathOf, Place, Subject, SubjectPath};
@@ -75,7 +75,7 @@ pub struct Circumstances<'a> {
     /// Every program runs within the floor or a sandbox.
     pub confined: bool,
     /// Rules that people granted and that hold for this call's session.
-    pub grants: &'a [Rule],
+    pub grants: &'a [Grant],
 }
 
 /// Compiled rules.
@@ -326,7 +326,7 @@ impl Policy {
         if let Some(rule) = rule {
             return Some(by_rule("allowed by", rule));
         }
-        circumstances.grants.iter().find(|grant| grant_covers(grant, subject)).map(by_grant)
+        circumstances.grants.iter().find(|grant| grant.covers(subject)).map(by_grant)
     }
 
     /// Each command of a text is covered by a rule or a grant, or harmless as it is, and each redirection is one
@@ -344,7 +344,7 @@ impl Policy {
             let reason = if let Some(rule) = self.allow.allows_leaf(leaf, confined, hides) {
                 by_rule("allowed by", rule)
             } else if let Some(grant) =
-                circumstances.grants.iter().find(|grant| grant_covers_leaf(grant, leaf, confined, hides))
+                circumstances.grants.iter().find(|grant| grant.covers_leaf(leaf, subject, confined, hides))
             {
                 by_grant(grant)
             } else if self.is_harmless(leaf.known(), number, subject, circumstances.mode) {
@@ -486,9 +486,14 @@ fn sets_up_repository(command: &CommandAnalysis) -> bool {
     command.segments().iter().any(|segment| segment.starts().any(|at| may(segment, at)))
 }
 
-fn by_grant(grant: &Rule) -> Reason {
-    let text = format!("granted before: `{grant}`");
-    Reason { text, rule: Some(grant.to_string()), source: None, by: By::Grant }
+fn by_grant(grant: &Grant) -> Reason {
+    let rule = grant.rule();
+    Reason {
+        text: format!("granted before: `{rule}`"),
+        rule: Some(rule.to_string()),
+        source: None,
+        by: By::Grant,
+    }
 }
 
 fn by_rule(what: &str, rule: &SourcedRule) -> Reason {

@@ -174,6 +174,11 @@ impl Rule {
         self.tool.covers("Bash")
     }
 
+    /// Whether the rule speaks of single commands.
+    pub(crate) fn is_command(&self) -> bool {
+        matches!(self.spec, Spec::Command(_))
+    }
+
     /// Whether the rule may stand only where it narrows (deny, ask, always_ask).
     pub(crate) fn only_narrows(&self) -> bool {
         matches!(self.tool, ToolPattern::Any | ToolPattern::Beginning(_, false))

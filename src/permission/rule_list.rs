@@ -11,7 +11,6 @@ use super::rule::{Guard, Rule, Spec, ToolPattern};
 use super::shell::scan::Sight;
 use super::shell::{self, CommandAnalysis, Leaf, WordPath};
 use super::subject::{Access, Place, Subject, SubjectPath};
-use crate::workspace::FileKind;
 
 /// A rule and where it stands.
 #[derive(Debug, Clone)]
@@ -339,7 +338,7 @@ impl RuleList {
 }
 
 /// The exact name of the tool and, for MCP tools, the original ones.
-fn names<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s str> {
+pub(super) fn names<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s str> {
     let others = subject.other_names.iter().map(String::as_str).filter(|name| name.starts_with("mcp__"));
     std::iter::once(subject.tool).chain(others)
 }
@@ -362,47 +361,4 @@ pub(crate) fn rule_allows_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: 
         let descends = leaf.known().is_none_or(|known| known.recursive) && read_only::is_listed(&words[0]);
         kind::may_allow(words, &coverage, confined) && (coverage.exact || !hides || !descends)
     })
-}
-
-/// Whether a grant covers one command of a text: what the command is given to read was never part of a grant.
-pub(crate) fn grant_covers_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: bool) -> bool {
-    rule.is_for_bash()
-        && !rule.only_narrows()
-        && !leaf.is_fed()
-        && rule_allows_leaf(rule, leaf, confined, hides)
-}
-
-/// Whether a grant covers the call: only the very thing that it names.
-pub(crate) fn grant_covers(rule: &Rule, subject: &Subject<'_>) -> bool {
-    if rule.only_narrows() {
-        return false;
-    }
-    match &rule.spec {
-        Spec::Absent => names(subject).any(|name| rule.tool.covers(name)),
-        // Command by command: `grant_covers_leaf`.
-        Spec::Command(_) | Spec::Unknown => false,
-        Spec::Path(pattern) => {
-            // A directory in the place of the file has more beneath it than was seen.
-            let is_file = |path: &SubjectPath| matches!(path.kind, None | Some(FileKind::File));
-            let fits = |path: &SubjectPath| match rule.guard() {
-                Some(Guard::Read) => is_file(path) && path.access == Access::Read,
-                Some(Guard::Edit) => is_file(path) && path.access == Access::Edit,
-                None => is_file(path) && rule.tool.covers(subject.tool),
-            };
-            !subject.paths.is_empty()
-                && subject.command.is_none()
-                && subject.paths.iter().all(|path| {
-                    fits(path)
-                        && path
-                            .spellings(&subject.place)
-                            .iter()
-                            .all(|p| pattern.matches_exactly(p, &subject.place))
-                })
-        }
-        Spec::Domain(pattern) => {
-            rule.tool.covers(subject.tool)
-                && !subject.hosts.is_empty()
-                && subject.hosts.iter().all(|host| pattern.matches(host, true))
-        }
-    }
 }

@@ -8,7 +8,7 @@ use super::live::{LiveCall, LiveSession};
 use super::principal::Principal;
 use super::service::Sessions;
 use crate::domain::approval::{
-    Approval, ApprovalStatus, Choice, Decision, DecisionRequest, Granted, Scope as GrantScope,
+    Approval, ApprovalStatus, Choice, Decision, DecisionRequest, Granted, Offer, Scope as GrantScope,
 };
 use crate::domain::audit::{AuditDecision, AuditKind, AuditRecord};
 use crate::domain::call::{Call, ToolCall};
@@ -204,8 +204,9 @@ impl Sessions {
         if request.decision == Choice::Deny || request.scope == GrantScope::Once {
             return None;
         }
-        let hold_s = request.expires_in_s;
-        Some(self.new_grant(live, approval, (pattern, request.scope), hold_s, &principal.name))
+        let fits = |offer: &&Offer| offer.scope == request.scope && offer.pattern.as_ref() == Some(&pattern);
+        let offer = approval.offers.iter().find(fits)?.clone();
+        Some(self.new_grant(live, approval, offer, request.expires_in_s, &principal.name))
     }
 
     /// How long what this approval grants holds at most, in seconds: no longer than was shown, and no longer than
@@ -220,7 +221,7 @@ impl Sessions {
         &self,
         live: &LiveSession,
         approval: &Approval,
-        (pattern, scope): (String, GrantScope),
+        Offer { scope, pattern, directory }: Offer,
         hold_s: Option<u64>,
         granted_by: &str,
     ) -> Grant {
@@ -232,7 +233,8 @@ impl Sessions {
         let end = Timestamp::from_millisecond(now.as_millisecond().saturating_add(hold));
         Grant {
             grant_id: self.0.parts.ids.make("grt"),
-            pattern,
+            pattern: pattern.unwrap_or_default(),
+            directory,
             scope,
             session_id: of_session.then(|| live.id().to_owned()),
             agent: live.record.owner.clone(),

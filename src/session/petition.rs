@@ -12,13 +12,13 @@ use super::error::SessionError;
 use super::finish::{Ending, close};
 use super::run::Run;
 use super::service::Sessions;
-use crate::domain::approval::{Approval, ApprovalStatus, Scope};
+use crate::domain::approval::{Approval, ApprovalStatus, Offer, Scope};
 use crate::domain::call::{Call, CallStatus};
 use crate::domain::clock::Timestamp;
 use crate::domain::grant::Grant;
 use crate::domain::result::{ToolError, ToolResult};
 use crate::domain::session::{PermissionMode, RuntimeFlags};
-use crate::permission::Petition;
+use crate::permission::{Petition, granted_in};
 use crate::store::{ApprovalStep, StoreError};
 
 impl Sessions {
@@ -119,9 +119,15 @@ impl Sessions {
             .as_ref()
             .map_or(("", None), |decision| (decision.by.as_str(), decision.request.expires_in_s));
         let (mut new, mut told) = (Vec::new(), Vec::new());
+        // An allow is bound to the directory that it was asked in.
+        let from = approval.directory().unwrap_or_default();
         for rule in rules {
-            let standing = held.iter().find(|grant| grant.scope == Scope::Session && grant.pattern == *rule);
-            let mut grant = self.new_grant(&run.live, approval, (rule.clone(), Scope::Session), hold_s, by);
+            let directory = granted_in(rule, &from, run.live.workspace.root());
+            let standing = held.iter().find(|grant| {
+                grant.scope == Scope::Session && (&grant.pattern, &grant.directory) == (rule, &directory)
+            });
+            let offer = Offer { scope: Scope::Session, pattern: Some(rule.clone()), directory };
+            let mut grant = self.new_grant(&run.live, approval, offer, hold_s, by);
             match standing {
                 Some(standing) if standing.expires_at >= grant.expires_at => grant = standing.clone(),
                 Some(standing) => {
@@ -130,7 +136,12 @@ impl Sessions {
                 }
                 None => new.push(grant.clone()),
             }
-            told.push(json!({"grant_id": grant.grant_id, "pattern": rule, "expires_at": grant.expires_at}));
+            let mut one =
+                json!({"grant_id": grant.grant_id, "pattern": rule, "expires_at": grant.expires_at});
+            if let Some(directory) = &grant.directory {
+                one["directory"] = json!(directory);
+            }
+            told.push(one);
         }
         Ok((new, json!({ "grants": told })))
     }

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use super::arguments::read_arguments;
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
+use crate::domain::approval::rule_in;
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::{ToolError, ToolResult};
 use crate::domain::schema::ToolMutability;
-use crate::permission::{PermittedCall, Petition, Touch};
+use crate::permission::{PermittedCall, Petition, Touch, granted_in};
 
 /// The most rules of one request: as many as a person can read with care.
 const RULES_MAX: usize = 20;
@@ -37,7 +38,7 @@ impl Tool for RequestPermissions {
     fn description(&self) -> &'static str {
         "Asks a person to allow calls for the rest of this session, so that they need not be asked \
          about one by one. Each entry of permissions is a rule that names one thing: a command \
-         word for word, `Bash(cargo test --lib)`; a file, `Edit(./src/a.rs)` or `Read(/etc/hosts)`; a \
+         word for word, `Bash(cargo test --lib)`, for the directory that you are in now; a file, `Edit(./src/a.rs)` or `Read(/etc/hosts)`; a \
          host, `WebFetch(domain:docs.rs)`; a tool of an MCP server, `mcp__github__get_issue`. \
          Wildcards cannot be granted. The person may grant some of the rules; the result lists \
          which."
@@ -81,7 +82,11 @@ impl Tool for RequestPermissions {
     async fn invoke(&self, call: PermittedCall, _ctx: ToolCtx) -> Result<ToolOutcome, ToolError> {
         let Arguments { permissions, .. } = read_arguments(call.arguments())?;
         let text = if call.was_asked() {
-            let rules: Vec<String> = permissions.iter().map(|rule| format!("- {rule}")).collect();
+            let within = |rule: &str| granted_in(rule, call.directory()?, call.workspace()?.root());
+            let rules: Vec<String> = permissions
+                .iter()
+                .map(|rule| format!("- {}", rule_in(rule, within(rule).as_deref())))
+                .collect();
             format!(
                 "Granted for this session:\n{}\nCalls that these rules name run without asking; all others are \
                  judged as before.",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cli::approvals::change;
 use crate::cli::span::in_words;
 use crate::domain::about;
-use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope, claim_parameter};
+use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope, claim_parameter, rule_in};
 use crate::domain::visible;
 
 /// The most characters of a name that stands beside its text.
@@ -137,7 +137,8 @@ fn rows(approval: &Approval) -> Vec<Row> {
     }
     for offer in approval.offers.iter().filter(|offer| offer.scope != Scope::Once) {
         let name = if offer.scope == Scope::Session { "s session" } else { "A always" };
-        rows.raw(RowKind::Fact, name, offer.pattern.as_deref().unwrap_or("-"));
+        let rule = rule_in(offer.pattern.as_deref().unwrap_or("-"), offer.directory.as_deref());
+        rows.raw(RowKind::Fact, name, &rule);
     }
     if let Some(seconds) = approval.grants_expire_in_s {
         rows.shown(

@@ -44,7 +44,8 @@ impl Given<'_> {
 
     /// What is told of a call, and the verdict that `judge` comes to.
     fn explain(&self, subject: &Subject<'_>) -> (Explanation, Verdict) {
-        let grants: Vec<Rule> = self.grants.iter().map(|g| Rule::parse(g).unwrap()).collect();
+        let here = |g: &&str| Grant::new(Rule::parse(g).unwrap(), Some("."), Path::new("/ws"));
+        let grants: Vec<Grant> = self.grants.iter().map(here).collect();
         let around = Circumstances {
             mode: self.mode,
             bypass: self.bypass,

@@ -1,5 +1,7 @@
 //! What is offered, and that it covers the call it was offered for.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use super::super::example;
@@ -13,18 +15,27 @@ fn place() -> Place {
     Place { workspace: "/ws".into(), home: Some("/home/u".into()), cwd: "/ws".into() }
 }
 
-fn around(grants: &[Rule], confined: bool) -> Circumstances<'_> {
+fn around(grants: &[Grant], confined: bool) -> Circumstances<'_> {
     Circumstances { mode: PermissionMode::Default, bypass: false, someone_there: true, confined, grants }
 }
 
+/// A rule that was granted in the workspace itself.
+fn granted_here(rule: &str) -> Grant {
+    Grant::new(Rule::parse(rule).unwrap(), Some("."), &place().workspace)
+}
+
+fn offers_of(policy: &Policy, subject: &Subject<'_>, confined: bool) -> Vec<Offer> {
+    let verdict = policy.judge(subject, &around(&[], confined));
+    policy.offers(subject, &around(&[], confined), &verdict)
+}
+
+/// What is offered for the session; as much is for always.
 fn offered(policy: &Policy, call: &str, confined: bool) -> Vec<String> {
     let subject = example::subject(call, &place()).unwrap();
-    let verdict = policy.judge(&subject, &around(&[], confined));
-    let offers = offers_for(&subject, &verdict, confined);
-    assert!(offers.iter().filter(|o| o.pattern.is_some()).count() % 2 == 0);
-    let mut patterns: Vec<String> = offers.into_iter().filter_map(|o| o.pattern).collect();
-    patterns.dedup();
-    patterns
+    let offers = offers_of(policy, &subject, confined);
+    let of = |scope| offers.iter().filter(move |o| o.scope == scope);
+    assert_eq!(of(Scope::Session).count(), of(Scope::Always).count());
+    of(Scope::Session).filter_map(|o| o.pattern.clone()).collect()
 }
 
 #[test]
@@ -99,13 +110,11 @@ fn where_a_rule_asks_only_this_call_can_be_allowed() {
         let policy = Policy::compile(rules, &[]).unwrap();
         assert!(offered(&policy, "Bash(mkdir x)", true).is_empty());
         let subject = example::subject("Bash(mkdir x)", &place()).unwrap();
-        let verdict = policy.judge(&subject, &around(&[], true));
-        assert_eq!(offers_for(&subject, &verdict, true), [Offer { scope: Scope::Once, pattern: None }]);
+        assert_eq!(offers_of(&policy, &subject, true), [Offer::once()]);
     }
     let denied = Policy::compile(RuleSet { deny: rule("Bash"), ..RuleSet::default() }, &[]).unwrap();
     let subject = example::subject("Bash(mkdir x)", &place()).unwrap();
-    let verdict = denied.judge(&subject, &around(&[], true));
-    assert_eq!(offers_for(&subject, &verdict, true), []);
+    assert_eq!(offers_of(&denied, &subject, true), []);
 }
 
 #[test]
@@ -161,7 +170,7 @@ fn agents_can_ask_only_for_what_would_be_offered() {
 #[test]
 fn a_quoted_grant_covers_that_command_alone() {
     let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
-    let grants = [Rule::parse("Bash(mkdir 'a b')").unwrap()];
+    let grants = [granted_here("Bash(mkdir 'a b')")];
     for (command, want) in [
         ("mkdir 'a b'", true),
         ("mkdir \"a b\"", true),
@@ -178,9 +187,96 @@ fn a_quoted_grant_covers_that_command_alone() {
 }
 
 #[test]
+fn a_command_is_granted_for_the_directory_that_it_starts_in() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    let at = |cwd: &str| Place { cwd: cwd.into(), ..place() };
+    let directory = |cwd: &str, command: &str| -> Option<String> {
+        let call = format!("Bash({command})");
+        let subject = example::subject(&call, &at(cwd)).unwrap();
+        offers_of(&policy, &subject, true).into_iter().find_map(|offer| offer.directory)
+    };
+    for (cwd, command, want) in [
+        ("/ws", "rm -r build", Some(".")),
+        ("/ws/crates/x", "rm -r build", Some("crates/x")),
+        ("/ws", "cd crates/x && rm -r build", Some("crates/x")),
+        ("/ws/crates/x", "cd ../y && cargo test", Some("crates/y")),
+        ("/ws", "cd a && (cd b && ls) && npm run build | head", Some("a")),
+        ("/ws", "cd a; npm run build", None),
+        ("/ws/a", "cd ../.. && cargo test", None),
+        ("/other/dir", "rm -r build", None),
+        ("/other/dir", "ls", None),
+        ("/ws", "cd /other/dir && rm -r build", None),
+        ("/ws/a\u{202e}b", "rm -r build", None),
+    ] {
+        assert_eq!(directory(cwd, command).as_deref(), want, "{command} in {cwd}");
+    }
+    let grants =
+        [Grant::new(Rule::parse("Bash(npm run build)").unwrap(), Some("frontend"), Path::new("/ws"))];
+    for (cwd, command, covered) in [
+        ("/ws/frontend", "npm run build", true),
+        ("/ws", "cd frontend && npm run build", true),
+        ("/ws", "cd frontend && npm run build | tail -n 3", true),
+        ("/ws/frontend/src", "cd .. && npm run build", true),
+        ("/ws", "npm run build", false),
+        ("/ws", "cd frontend; npm run build", false),
+        ("/ws", "(cd frontend) && npm run build", false),
+        ("/ws", "cd backend && npm run build", false),
+        ("/ws/frontend/frontend", "npm run build", false),
+        ("/ws", "cd frontend && cd frontend && npm run build", false),
+        ("/frontend", "npm run build", false),
+        ("/ws", "sh -c 'cd frontend && npm run build'", false),
+    ] {
+        let call = format!("Bash({command})");
+        let mut subject = example::subject(&call, &at(cwd)).unwrap();
+        let got = policy.judge(&subject, &around(&grants, true));
+        assert_eq!(got.decision == Decision::Allow, covered, "{command} in {cwd}: {}", got.reason.text);
+        if command.contains("cd ") {
+            // A `cd` through a link ends elsewhere than it says.
+            subject.on_disk.paths_stay = false;
+            let got = policy.judge(&subject, &around(&grants, true));
+            assert_ne!(got.decision, Decision::Allow, "{command}");
+        }
+    }
+    // Without a directory it holds nowhere.
+    let nowhere = [Grant::new(Rule::parse("Bash(npm run build)").unwrap(), None, Path::new("/ws"))];
+    let subject = example::subject("Bash(npm run build)", &place()).unwrap();
+    assert_ne!(policy.judge(&subject, &around(&nowhere, true)).decision, Decision::Allow);
+}
+
+#[test]
+fn what_changes_nothing_is_not_offered() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    // The version is asked of a proxy that a file may have chosen by then.
+    for command in ["cargo --version && mkdir x", "cd sub && cp a b", "mkdir x > /etc/y"] {
+        assert_eq!(offered(&policy, &format!("Bash({command})"), true), [""; 0], "{command}");
+    }
+    // What is granted already counts with what is offered.
+    let subject = example::subject("Bash(cd /etc && ls)", &place()).unwrap();
+    assert_eq!(offers_of(&policy, &subject, true), [Offer::once()]);
+}
+
+#[test]
+fn for_always_a_file_is_named_by_its_whole_path() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    let subject = example::subject("Write(new[1].txt)", &place()).unwrap();
+    let offers = offers_of(&policy, &subject, true);
+    let pattern = |scope| offers.iter().find(|o| o.scope == scope).and_then(|o| o.pattern.as_deref());
+    assert_eq!(pattern(Scope::Session), Some("Edit(./new\\[1\\].txt)"));
+    assert_eq!(pattern(Scope::Always), Some("Edit(/ws/new\\[1\\].txt)"));
+    let elsewhere = Place { workspace: "/other".into(), cwd: "/other".into(), ..place() };
+    let other = example::subject("Write(new[1].txt)", &elsewhere).unwrap();
+    let always = offers.iter().find(|offer| offer.scope == Scope::Always).unwrap();
+    for (subject, place, covered) in [(&subject, place(), true), (&other, elsewhere.clone(), false)] {
+        let grants = [granted(always, &place).unwrap()];
+        let got = policy.judge(subject, &around(&grants, true)).decision;
+        assert_eq!(got == Decision::Allow, covered, "{place:?}");
+    }
+}
+
+#[test]
 fn a_rule_for_a_file_is_none_for_a_directory_of_that_name() {
     let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
-    let grants = [Rule::parse("Read(/srv/x)").unwrap(), Rule::parse("Edit(/srv/x)").unwrap()];
+    let grants = ["Read(/srv/x)", "Edit(/srv/x)"].map(granted_here);
     for (tool, kind, is_offered, is_covered) in [
         ("Read", Some(FileKind::File), true, true),
         ("Grep", Some(FileKind::File), false, true),
@@ -196,14 +292,13 @@ fn a_rule_for_a_file_is_none_for_a_directory_of_that_name() {
         let call = format!("{tool}(/srv/x)");
         let mut subject = example::subject(&call, &place()).unwrap();
         subject.paths[0].kind = kind;
-        let verdict = policy.judge(&subject, &around(&[], true));
-        let offers = offers_for(&subject, &verdict, true);
+        let offers = offers_of(&policy, &subject, true);
         assert_eq!(offers.iter().any(|offer| offer.pattern.is_some()), is_offered, "{tool} {kind:?}");
         let got = policy.judge(&subject, &around(&grants, true)).decision;
         assert_eq!(got == Decision::Allow, is_covered, "{tool} {kind:?}");
     }
     // A rule of the owner's covers what is beneath the directory that it names.
-    let rule = vec![SourcedRule { rule: grants[0].clone(), source: String::new() }];
+    let rule = vec![SourcedRule { rule: grants[0].rule().clone(), source: String::new() }];
     let policy = Policy::compile(RuleSet { allow: rule, ..RuleSet::default() }, &[]).unwrap();
     let mut subject = example::subject("Grep(/srv/x)", &place()).unwrap();
     subject.paths[0].kind = Some(FileKind::Directory);
@@ -214,7 +309,7 @@ fn a_rule_for_a_file_is_none_for_a_directory_of_that_name() {
 fn a_command_that_is_given_something_to_read_is_not_granted() {
     let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
     let rules = ["Bash(patch -p1)", "Bash(git am)", "Bash(kubectl apply -f -)", "Bash(patch -p1 <<< 'x y')"];
-    let grants = rules.map(|rule| Rule::parse(rule).unwrap());
+    let grants = rules.map(granted_here);
     for (command, granted) in [
         ("patch -p1", true),
         ("patch -p1 < x.diff", false),
@@ -237,9 +332,9 @@ fn a_command_that_is_given_something_to_read_is_not_granted() {
         let got = policy.judge(&subject, &around(&grants, true));
         assert_eq!(got.decision == Decision::Allow, granted, "{command}: {}", got.reason.text);
     }
-    assert!(!may_be_granted(&grants[3], true));
+    assert!(!may_be_granted(grants[3].rule(), true));
     // A rule of the owner's says that such a command may read whatever it is given.
-    let rule = vec![SourcedRule { rule: grants[0].clone(), source: String::new() }];
+    let rule = vec![SourcedRule { rule: grants[0].rule().clone(), source: String::new() }];
     let policy = Policy::compile(RuleSet { allow: rule, ..RuleSet::default() }, &[]).unwrap();
     let subject = example::subject("Bash(patch -p1 <<< x)", &place()).unwrap();
     assert_eq!(policy.judge(&subject, &around(&[], true)).decision, Decision::Allow);
@@ -250,7 +345,7 @@ fn a_grant_of_several_commands_covers_nothing() {
     let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
     for command in ["mkdir x && sh ./x.sh", "mkdir x; touch y", "mkdir x > y"] {
         let rule = format!("Bash({command})");
-        let grants = [Rule::parse(&rule).unwrap()];
+        let grants = [granted_here(&rule)];
         let subject = example::subject(&rule, &place()).unwrap();
         let got = policy.judge(&subject, &around(&grants, true));
         assert_eq!(got.decision, Decision::Ask { forced: false }, "{command}: {}", got.reason.text);
@@ -270,14 +365,13 @@ proptest! {
     ) {
         let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
         let subject = example::subject(&call, &place()).unwrap();
-        let verdict = policy.judge(&subject, &around(&[], confined));
-        for offer in offers_for(&subject, &verdict, confined) {
-            let Some(pattern) = offer.pattern else { continue };
-            let rule = Rule::parse(&pattern).unwrap();
+        for offer in offers_of(&policy, &subject, confined) {
+            let Some(pattern) = &offer.pattern else { continue };
+            let rule = Rule::parse(pattern).unwrap();
             prop_assert!(may_be_granted(&rule, confined), "{}", pattern);
             let petition = Petition::Rules { rules: vec![pattern.clone()], claim: String::new() };
             prop_assert_eq!(petition.refusal(&policy, &place(), confined), None, "{}", pattern);
-            let grants = [rule];
+            let grants = [granted(&offer, &place()).unwrap()];
             let again = policy.judge(&subject, &around(&grants, confined));
             prop_assert_eq!(again.decision, Decision::Allow, "{} for {}: {}", pattern, call, again.reason.text);
         }

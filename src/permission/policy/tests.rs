@@ -6,6 +6,7 @@ mod protected;
 use proptest::prelude::*;
 
 use super::super::example::{self, Expected, RuleTest};
+use super::super::rule::Rule;
 use super::super::subject::OnDisk;
 use super::*;
 
@@ -53,7 +54,8 @@ impl Given<'_> {
     }
 
     fn judge(&self, subject: &Subject<'_>, mode: PermissionMode, bypass: bool) -> Verdict {
-        let grants: Vec<Rule> = self.grants.iter().map(|g| Rule::parse(g).unwrap()).collect();
+        let here = |g: &&str| Grant::new(Rule::parse(g).unwrap(), Some("."), Path::new("/ws"));
+        let grants: Vec<Grant> = self.grants.iter().map(here).collect();
         let around = Circumstances { mode, bypass, someone_there: true, confined: true, grants: &grants };
         self.policy().judge(subject, &around)
     }
@@ -92,7 +94,14 @@ fn shown(decision: Decision) -> &'static str {
 
 fn file(requested: &str, real: &str, access: Access) -> SubjectPath {
     let inside = real.starts_with("/ws/") || real == "/ws";
-    SubjectPath { requested: requested.into(), real: real.into(), access, inside, of: PathOf::Call, kind: None }
+    SubjectPath {
+        requested: requested.into(),
+        real: real.into(),
+        access,
+        inside,
+        of: PathOf::Call,
+        kind: None,
+    }
 }
 
 fn with_paths(tool: &str, class: Class, paths: Vec<SubjectPath>) -> Subject<'_> {

@@ -235,6 +235,7 @@ pub(super) fn granted(
     told.expires_at = Some(grant.expires_at);
     told.scope = Some(grant.scope);
     told.pattern = Some(shown(&grant.pattern));
+    told.directory = grant.directory.as_deref().map(shown);
     append(tx, session, &[PreparedAudit::new(&told)?])
 }
 

@@ -247,7 +247,7 @@ pub(super) fn approval(approval_id: &str, call: &str) -> Box<Approval> {
         diff: None,
         leaves: Some(vec!["rm x".to_owned()]),
         display: "rm x".to_owned(),
-        offers: vec![Offer { scope: Scope::Once, pattern: None }],
+        offers: vec![Offer::once()],
         claim: None,
         grants_expire_in_s: None,
         created_at: moment(),

@@ -243,6 +243,7 @@ pub(super) mod tests {
         Grant {
             grant_id: id.to_owned(),
             pattern: format!("Bash({id})"),
+            directory: Some(".".to_owned()),
             scope,
             session_id: (scope == Scope::Session).then(|| "s".to_owned()),
             agent: "agent".to_owned(),

@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
+    include_str!("schema_5.sql"),
 ];
 
 /// Makes the folder if need be, closes it to others, and locks it for this process.
@@ -268,7 +269,7 @@ mod tests {
             ("g3", r#""session","session_id":"over""#),
         ] {
             let body = format!(
-                r#"{{"grant_id":"{id}","pattern":"Bash(x)","scope":{scope},"agent":"agent","workspace_root":"/w",
+                r#"{{"grant_id":"{id}","pattern":"WebFetch(domain:x)","scope":{scope},"agent":"agent","workspace_root":"/w",
                     "approval_id":"a","granted_by":"operator","created_at":"2100-01-01T00:00:00Z"}}"#
             );
             old.execute("INSERT INTO grants (grant_id, body) VALUES (?1, ?2)", (id, body)).unwrap();
@@ -290,6 +291,39 @@ mod tests {
         });
         let end: Timestamp = "2100-01-01T00:03:00Z".parse().unwrap();
         assert_eq!(forwarded.unwrap(), (1, end.as_millisecond()), "it is taken back once it waits no more");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_an_older_version_granted_for_no_place_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = Connection::open(dir.path().join(FILE)).unwrap();
+        for step in &MIGRATIONS[..4] {
+            old.execute_batch(step).unwrap();
+        }
+        old.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        old.pragma_update(None, "user_version", 4).unwrap();
+        for (id, pattern, scope) in [
+            ("g1", "Bash(x)", "session"),
+            ("g2", "Bash(x)", "always"),
+            ("g3", "Edit(./a)", "session"),
+            ("g4", "Edit(./a)", "always"),
+            ("g5", "Edit(/w/a)", "always"),
+            ("g6", "mcp__a__b", "always"),
+        ] {
+            let end: Timestamp = "2222-02-22T00:00:00Z".parse().unwrap();
+            let body = format!(
+                r#"{{"grant_id":"{id}","pattern":"{pattern}","scope":"{scope}","session_id":"s","agent":"agent",
+                    "workspace_root":"/w","approval_id":"a","granted_by":"operator",
+                    "created_at":"2020-01-01T00:00:00Z","expires_at":"{end}"}}"#
+            );
+            let sql = "INSERT INTO grants (grant_id, expires_at, body) VALUES (?1, ?2, ?3)";
+            old.execute(sql, (id, end.as_millisecond(), body)).unwrap();
+        }
+        drop(old);
+        let store = open_in(dir.path(), &SqliteOptions::default());
+        let listed = store.grants(PageRequest { cursor: None, limit: 9 }).await.unwrap();
+        let left: Vec<&str> = listed.items.iter().map(|grant| grant.grant_id.as_str()).collect();
+        assert_eq!(left, ["g3", "g5", "g6"]);
     }
 
     #[test]

@@ -102,6 +102,92 @@ async fn only_what_is_offered_is_granted() {
     assert_eq!(server.operator().decide(&id, &decision).await.expect(200), approval);
 }
 
+/// What is offered beyond this once: rules with their directories.
+async fn offers(server: &TestServer, approval: &str) -> Vec<(Value, Value)> {
+    let shown = server.operator().approval(approval).await;
+    let offers = shown["offers"].as_array().unwrap().iter();
+    offers.skip(1).map(|offer| (offer["pattern"].clone(), offer["directory"].clone())).collect()
+}
+
+#[tokio::test]
+async fn a_command_is_granted_for_the_directory_that_it_was_seen_in() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for directory in ["build", "sub/build"] {
+        std::fs::create_dir_all(session.file(directory)).unwrap();
+    }
+    let remove = json!({"command": "rm -r build", "workdir": "sub"});
+    let id = session.asks("seen", "Bash", remove.clone()).await;
+    assert_eq!(offers(&server, &id).await, vec![(json!("Bash(rm -r build)"), json!("sub")); 2]);
+    server.operator().decide(&id, &json!({"decision": "allow", "scope": "session"})).await.expect(200);
+    assert_eq!(session.ended("seen").await["status"], "completed");
+    let grants = server.operator().get("/v1/grants").await.expect(200);
+    assert_eq!(grants["items"][0]["directory"], "sub");
+    let told = server.operator().get("/v1/audit?kind=grant").await.expect(200);
+    assert_eq!(told["items"][0]["directory"], "sub");
+
+    session.asks("elsewhere", "Bash", json!({"command": "rm -r build"})).await;
+    assert!(session.file("build").exists());
+    for (id, arguments) in [("again", remove), ("by cd", json!({"command": "cd sub && rm -r build"}))] {
+        std::fs::create_dir(session.file("sub/build")).unwrap();
+        let call = session.call(id, "Bash", arguments).await.expect(200);
+        assert_eq!(call["status"], "completed", "{call}");
+        assert!(!session.file("sub/build").exists());
+    }
+    // Where `sub` leads elsewhere by now, it is another directory.
+    let outside = server.outside().join("linked");
+    std::fs::create_dir_all(outside.join("build")).unwrap();
+    std::fs::remove_dir(session.file("sub")).unwrap();
+    std::os::unix::fs::symlink(&outside, session.file("sub")).unwrap();
+    let id = session.asks("linked", "Bash", json!({"command": "cd sub && rm -r build"})).await;
+    assert_eq!(offers(&server, &id).await, [], "outside of the workspace");
+}
+
+#[tokio::test]
+async fn no_more_is_offered_than_was_shown() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    std::fs::create_dir_all(server.outside().join("dir")).unwrap();
+    std::fs::write(server.outside().join("dir/file"), "secret").unwrap();
+    let (dir, file) = (server.outside().join("dir"), server.outside().join("dir/file"));
+    let (dir, file) = (dir.to_str().unwrap(), file.to_str().unwrap());
+    for (id, tool, arguments) in [
+        ("list", "ListDir", json!({"path": dir})),
+        ("info", "FileInfo", json!({"path": file})),
+        ("glob", "Glob", json!({"path": dir, "pattern": "*"})),
+        ("grep", "Grep", json!({"path": file, "pattern": "nothing"})),
+        ("ls", "Bash", json!({"command": "ls", "workdir": dir})),
+        ("fed", "Bash", json!({"command": "patch -p1 <<'E'\nx\nE"})),
+    ] {
+        let id = session.asks(id, tool, arguments).await;
+        assert_eq!(offers(&server, &id).await, [], "{tool}");
+    }
+    let id = session.asks("read", "Read", json!({"file_path": file})).await;
+    assert_eq!(offers(&server, &id).await, vec![(json!(format!("Read({file})")), Value::Null); 2]);
+    server.operator().decide(&id, &json!({"decision": "allow", "scope": "session"})).await.expect(200);
+    assert_eq!(session.ended("read").await["status"], "completed");
+    // A directory in its place has more in it.
+    std::fs::remove_file(file).unwrap();
+    std::fs::create_dir(file).unwrap();
+    session.asks("moved", "Grep", json!({"path": file, "pattern": "x"})).await;
+}
+
+#[tokio::test]
+async fn a_file_granted_for_always_is_that_file() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let write = json!({"file_path": "new.txt", "content": "text"});
+    let id = session.asks("w", "Write", write.clone()).await;
+    let whole = session.file("new.txt");
+    let whole = json!(format!("Edit({})", whole.to_str().unwrap()));
+    assert_eq!(offers(&server, &id).await, [(json!("Edit(./new.txt)"), Value::Null), (whole, Value::Null)]);
+    server.operator().decide(&id, &json!({"decision": "allow", "scope": "always"})).await.expect(200);
+    assert_eq!(session.ended("w").await["status"], "completed");
+    let other = server.session().await;
+    assert_ne!(other.file("new.txt"), session.file("new.txt"));
+    other.asks("w", "Write", write).await;
+}
+
 /// The audit log's entries of grants that were made, revoked or ended: `decision` and who did it.
 async fn told(server: &TestServer) -> Vec<(Value, Value)> {
     let page = server.operator().get("/v1/audit?kind=grant").await.expect(200);

@@ -34,6 +34,7 @@ async fn an_allow_grants_what_was_listed_for_the_session_alone() {
     assert_eq!(shown["arguments"], asking(&[TOUCH, WRITE]));
     assert_eq!(shown["display"], format!("grant for the session: {TOUCH}  {WRITE}"));
     let reason = shown["reason"]["text"].as_str().unwrap();
+    assert!(reason.contains("that start in `.`"), "{reason}");
     assert!(reason.contains("the agent asks") && reason.contains("the tests\\u{1b}[2J need it"), "{reason}");
     assert_eq!(shown["offers"], json!([{"scope": "once"}]));
     assert!(grants(&server).await.is_empty());
@@ -46,7 +47,7 @@ async fn an_allow_grants_what_was_listed_for_the_session_alone() {
     let call = session.ended("c").await;
     assert_eq!(call["status"], "completed", "{call}");
     assert!(
-        call["result"]["result"].as_str().unwrap().contains(&format!("- {TOUCH}\n- {WRITE}\n")),
+        call["result"]["result"].as_str().unwrap().contains(&format!("- {TOUCH} in .\n- {WRITE}\n")),
         "{call}"
     );
     assert_eq!(call["result"]["display_preference"], Value::Null);
@@ -64,7 +65,12 @@ async fn an_allow_grants_what_was_listed_for_the_session_alone() {
     let told: Vec<Value> = given
         .iter()
         .map(|grant| {
-            json!({"grant_id": grant["grant_id"], "pattern": grant["pattern"], "expires_at": grant["expires_at"]})
+            let mut one =
+                json!({"grant_id": grant["grant_id"], "pattern": grant["pattern"], "expires_at": grant["expires_at"]});
+            if grant["pattern"] == TOUCH {
+                one["directory"] = json!(".");
+            }
+            one
         })
         .collect();
     assert_eq!(call["details"]["grants"], json!(told));
