@@ -86,6 +86,8 @@ pub struct Preview {
     pub diff: Option<String>,
     /// Each file that the diff shows, with the content that it had; none where it did not exist.
     pub files: Vec<(PathBuf, Option<ContentHash>)>,
+    /// There may be more of them than an approval can be bound to.
+    pub more: bool,
 }
 
 /// For calls that have nothing to show beforehand.

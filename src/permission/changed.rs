@@ -19,7 +19,7 @@ use crate::domain::identity::CallKey;
 use crate::domain::visible;
 use crate::store::{Store, StoreError};
 
-/// So many of the command's files are looked at.
+/// So many of the command's files are told, those that were changed last.
 const FILES_MAX: usize = 16;
 /// So many of the session's latest edits and commands are looked at.
 const RECORDS_MAX: usize = 512;
@@ -42,8 +42,7 @@ pub(super) async fn of_ask(
     }
     let Some(record) = store.session(session_id).await? else { return Ok(Vec::new()) };
     let since = record.session.created_at.as_millisecond();
-    let paths: Vec<PathBuf> =
-        ask.preview.files.iter().take(FILES_MAX).map(|(path, _)| path.clone()).collect();
+    let paths: Vec<PathBuf> = ask.preview.files.iter().map(|(path, _)| path.clone()).collect();
     let stamped = move || stamps(paths, since);
     // A stat that hangs (a dead network mount) keeps its thread; the ask goes without.
     let Ok(touched) = tokio::task::spawn_blocking(stamped).await else { return Ok(Vec::new()) };
@@ -59,14 +58,17 @@ pub(super) async fn of_ask(
     Ok(changed)
 }
 
-/// Those that were touched since then, and when.
+/// Those that were touched last since then, and when.
 fn stamps(paths: Vec<PathBuf>, since: i64) -> Vec<(PathBuf, i64)> {
     let stamp = |path: PathBuf| {
         let meta = std::fs::symlink_metadata(&path).ok()?;
         let at = meta.ctime().saturating_mul(1_000).saturating_add(meta.ctime_nsec() / 1_000_000);
         (at >= since).then_some((path, at))
     };
-    paths.into_iter().filter_map(stamp).collect()
+    let mut touched: Vec<(PathBuf, i64)> = paths.into_iter().filter_map(stamp).collect();
+    touched.sort_by_key(|(_, at)| std::cmp::Reverse(*at));
+    touched.truncate(FILES_MAX);
+    touched
 }
 
 /// Tells of one file: its last edit, and what touched it after that.

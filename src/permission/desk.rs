@@ -69,7 +69,7 @@ impl Ask {
             reason: approval.reason.clone(),
             offers: approval.offers.clone(),
             leaves: approval.leaves.clone(),
-            preview: Preview { diff: approval.diff.clone(), files: Vec::new() },
+            preview: Preview { diff: approval.diff.clone(), ..Preview::default() },
             directory: approval.cwd.clone(),
             sandbox: approval.sandbox.clone(),
             display: approval.display.clone(),

@@ -25,6 +25,10 @@ use crate::domain::schema::ToolMutability;
 use crate::domain::visible;
 use crate::workspace::{ContentHash, FileKind, Located, Workspace};
 
+/// Said of a command that names more files than are looked at.
+const MORE_FILES: &str =
+    "; it names more files than an approval is bound to: what is in the others may change before it runs";
+
 /// A call that may run: exact name, effective arguments, working directory and workspace as they
 /// were judged. A tool gets this and nothing else.
 ///
@@ -425,8 +429,9 @@ impl Gate {
         preview: Preview,
     ) -> Ask {
         let directory = directory.unwrap_or(Path::new(""));
+        let more = if preview.more { MORE_FILES } else { "" };
         let reason = AskReason {
-            text: visible::again(&confirmation.reason.text),
+            text: visible::again(&format!("{}{more}", confirmation.reason.text)),
             rule: confirmation.reason.rule.as_deref().map(visible::one_line),
         };
         let shown = visible::one_line(&directory.to_string_lossy());
@@ -443,7 +448,7 @@ impl Gate {
                 .leaves
                 .map(|leaves| leaves.iter().map(|leaf| visible::again(leaf)).collect()),
             display: super::display::display(call),
-            preview: Preview { diff: preview.diff.as_deref().map(visible::diff), files: preview.files },
+            preview: Preview { diff: preview.diff.as_deref().map(visible::diff), ..preview },
             exact_directory: (directory.to_str() != Some(shown.as_str())).then(|| exact(directory)),
             directory: shown,
             asked_from: None,

@@ -311,7 +311,7 @@ struct Shows(&'static [u8]);
 impl Previewer for Shows {
     async fn preview(&self, _: &Value, _: &Scope) -> Result<Preview, ToolError> {
         let files = vec![(PathBuf::from("/f"), Some(ContentHash::of(self.0)))];
-        Ok(Preview { diff: None, files })
+        Ok(Preview { files, ..Preview::default() })
     }
 }
 

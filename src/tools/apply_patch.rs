@@ -113,7 +113,7 @@ impl Tool for ApplyPatch {
             // Nobody has judged yet what may be seen: no name is suggested.
             let hidden = Hidden::by(|_| true);
             let plan = Planner { workspace: &workspace, hidden: &hidden }.plan(&patch, places)?;
-            Ok(Preview { diff: Some(plan.diff), files: plan.files })
+            Ok(Preview { diff: Some(plan.diff), files: plan.files, more: false })
         })
         .await
     }

@@ -1,6 +1,7 @@
 //! Bash: one bash process a command, in its own process tree, in the session's working directory.
 
 mod carry;
+mod command_words;
 mod guide;
 mod implied_files;
 mod named_files;

@@ -1,6 +1,9 @@
 //! Files that a build tool or test runner runs without being told their names.
 
-/// A program and the files that it looks for where it begins, by the manual of each.
+use super::command_words::is_called;
+
+/// A program and the files that it looks for where it begins and in what it is given, by the manual of each; some are
+/// patterns.
 const IMPLIED: &[(&str, &[&str])] = &[
     // GNU make 4.3 manual, 3.2.
     ("make", &["GNUmakefile", "makefile", "Makefile"]),
@@ -54,7 +57,14 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("pre-commit", &[".pre-commit-config.yaml"]),
     ("mypy", &["mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"]),
     ("ruff", &["ruff.toml", ".ruff.toml", "pyproject.toml"]),
-    ("go", &["go.mod", "go.sum", "go.work"]),
+    ("go", &["go.mod", "go.sum", "go.work", "*.go"]),
+    // Python's "Command line and environment": a directory runs by its `__main__.py`; Node's "Modules: CommonJS modules".
+    ("python", &["__main__.py", "__init__.py"]),
+    ("pypy", &["__main__.py", "__init__.py"]),
+    ("node", &["package.json", "index.js", "index.cjs", "index.mjs", "index.json"]),
+    ("nodejs", &["package.json", "index.js", "index.cjs", "index.mjs", "index.json"]),
+    // GDB's "Startup".
+    ("gdb", &[".gdbinit"]),
     ("cmake", &["CMakeLists.txt", "CMakePresets.json", "CMakeUserPresets.json"]),
     ("ctest", &["CTestTestfile.cmake", "CMakePresets.json"]),
     ("ninja", &["build.ninja"]),
@@ -108,14 +118,14 @@ const IMPLIED: &[(&str, &[&str])] = &[
 ];
 
 /// The files that the programs among these words look for.
-pub(super) fn of(words: &[String]) -> Vec<String> {
-    let mut files: Vec<String> = Vec::new();
+pub(super) fn of(words: &[String]) -> Vec<&'static str> {
+    let mut files: Vec<&'static str> = Vec::new();
     for word in words {
-        let name = word.rsplit('/').next().unwrap_or_default();
-        let implied = IMPLIED.iter().filter(|(program, _)| *program == name).flat_map(|(_, files)| *files);
+        let implied =
+            IMPLIED.iter().filter(|(program, _)| is_called(word, program)).flat_map(|(_, files)| *files);
         for file in implied {
-            if !files.iter().any(|known| known == file) {
-                files.push((*file).to_owned());
+            if !files.contains(file) {
+                files.push(file);
             }
         }
     }
@@ -129,9 +139,10 @@ mod tests {
     #[test]
     fn a_programs_own_files_are_known_wherever_it_stands() {
         let of = |words: &[&str]| of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
-        assert!(of(&["cd", "sub", "/usr/bin/make", "all"]).contains(&"Makefile".to_owned()));
+        assert!(of(&["cd", "sub", "/usr/bin/make", "all"]).contains(&"Makefile"));
         assert_eq!(of(&["npm", "npx"]), ["package.json", "package-lock.json", ".npmrc"]);
-        assert!(of(&["tsc"]).contains(&"tsconfig.json".to_owned()));
+        assert!(of(&["tsc"]).contains(&"tsconfig.json"));
+        assert!(of(&["python3.11"]).contains(&"__main__.py"));
         assert!(of(&["ls", "makeup"]).is_empty());
     }
 }

@@ -8,20 +8,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::command_words::{UNTOLD, Words};
 use super::implied_files;
 use crate::domain::result::ToolError;
 use crate::permission::{Preview, Scope, shell};
 use crate::tools::blocking::{self, GivenUp, Patience, failure, given_up};
 use crate::workspace::{ContentHash, FileKind, HashingReader, Workspace};
 
-/// So many words of a command are looked at; with more it is bound to its own text alone beyond them.
-const WORDS_MAX: usize = 256;
+/// An approval is bound to so many files.
+const FILES_MAX: usize = 1024;
 /// So many of the directories that it names are looked into.
 const DIRECTORIES_MAX: usize = 16;
-/// So many bytes of a file are hashed; a longer one counts by its place, size and time of change.
+/// So many names are held against its patterns.
+const NAMES_MAX: usize = 20_000;
+/// So many bytes of a file are hashed, and of all together; what is longer counts by its place, size and time of
+/// change.
 const HASHED_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// How deep quoted words are taken apart in their turn.
-const DEPTH_MAX: usize = 3;
+const ALL_BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// How long all of that may take.
 const TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -36,128 +41,153 @@ pub(super) async fn preview(
     if !shell::analyse(command).may_run_files() {
         return Ok(Preview::default());
     }
-    let mut words = Vec::new();
-    split(command, 0, &mut words);
-    let implied = implied_files::of(&words);
-    words.extend(implied);
+    let mut words = Words::of(command);
+    for file in implied_files::of(&words.words) {
+        words.add(file);
+    }
     let workspace = Arc::clone(&scope.workspace);
     let start = match workdir {
         None => scope.directory.clone(),
         Some(workdir) => workspace.resolve(&scope.directory, workdir).map_err(|error| failure(&error))?.real,
     };
     blocking::run(&scope.cancel, TIME_MAX, move |patience| {
-        let files = named(&workspace, &start, &words, patience)
-            .map_err(|why| given_up(why, "Name fewer files in one command."))?;
-        let files = files.into_iter().map(|(path, hash)| (path, Some(hash))).collect();
-        Ok(Preview { diff: None, files })
+        let mut named = Named { more: words.more, ..Named::new(&workspace, patience) };
+        named.walk(start, &words.words).map_err(|why| given_up(why, "Name fewer files in one command."))?;
+        let files = named.files.into_iter().map(|(path, hash)| (path, Some(hash))).collect();
+        Ok(Preview { diff: None, files, more: named.more })
     })
     .await
 }
 
-fn named(
-    workspace: &Workspace,
-    start: &Path,
-    words: &[String],
-    patience: &Patience,
-) -> Result<BTreeMap<PathBuf, ContentHash>, GivenUp> {
-    let mut files = BTreeMap::new();
-    let mut directories = vec![start.to_path_buf()];
-    let mut next = 0;
-    while let Some(directory) = directories.get(next).cloned() {
-        next += 1;
-        for word in words {
-            patience.check()?;
-            let Ok(located) = workspace.resolve(&directory, word) else { continue };
-            match located.kind {
-                Some(FileKind::File) if located.inside && !files.contains_key(&located.real) => {
-                    // A file that cannot be read now is bound by its being there.
-                    let hash = workspace.open_read(&located).ok().and_then(|file| content(file).ok());
-                    files.insert(located.real, hash.unwrap_or_else(|| ContentHash::of(b"unreadable")));
+/// Collects the files that words name.
+struct Named<'a> {
+    workspace: &'a Workspace,
+    patience: &'a Patience,
+    files: BTreeMap<PathBuf, ContentHash>,
+    directories: Vec<PathBuf>,
+    /// Not all of it was looked at.
+    more: bool,
+    names: usize,
+    bytes: u64,
+}
+
+impl<'a> Named<'a> {
+    fn new(workspace: &'a Workspace, patience: &'a Patience) -> Self {
+        let (names, bytes) = (NAMES_MAX, ALL_BYTES_MAX);
+        Self {
+            workspace,
+            patience,
+            files: BTreeMap::new(),
+            directories: Vec::new(),
+            more: false,
+            names,
+            bytes,
+        }
+    }
+
+    /// Each word counts from where the command starts, and from each directory that a word names.
+    fn walk(&mut self, start: PathBuf, words: &[String]) -> Result<(), GivenUp> {
+        self.directories.push(start);
+        // What the shell puts in front of a word may be where the workspace lies.
+        let untold = |word: &String| word.contains(UNTOLD) || word.starts_with('~');
+        if words.iter().any(untold) && self.directories[0] != self.workspace.root() {
+            self.directories.push(self.workspace.root().to_path_buf());
+        }
+        let mut next = 0;
+        while let Some(directory) = self.directories.get(next).cloned() {
+            next += 1;
+            for word in words {
+                self.patience.check()?;
+                if is_pattern(word) {
+                    for path in self.matching(&directory, word)? {
+                        self.one(&directory, &path);
+                    }
+                } else {
+                    self.one(&directory, word);
                 }
-                Some(FileKind::Directory)
-                    if located.inside
-                        && directories.len() < DIRECTORIES_MAX
-                        && !directories.contains(&located.real) =>
-                {
-                    directories.push(located.real);
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, directory: &Path, word: &str) {
+        let Ok(located) = self.workspace.resolve(directory, word) else { return };
+        match located.kind {
+            Some(FileKind::File) if located.inside && !self.files.contains_key(&located.real) => {
+                if self.files.len() >= FILES_MAX {
+                    self.more = true;
+                    return;
                 }
-                _ => {}
+                // A file that cannot be read now is bound by its being there.
+                let hash = self.workspace.open_read(&located).ok().and_then(|file| self.content(file).ok());
+                self.files.insert(located.real, hash.unwrap_or_else(|| ContentHash::of(b"unreadable")));
             }
+            Some(FileKind::Directory) if located.inside && !self.directories.contains(&located.real) => {
+                if self.directories.len() < DIRECTORIES_MAX {
+                    self.directories.push(located.real);
+                } else {
+                    self.more = true;
+                }
+            }
+            _ => {}
         }
     }
-    Ok(files)
-}
 
-fn content(file: File) -> io::Result<ContentHash> {
-    let meta = file.metadata()?;
-    let hash = HashingReader::new(file).finish(HASHED_BYTES_MAX)?;
-    Ok(hash.unwrap_or_else(|| {
-        let stamp = (meta.ino(), meta.size(), meta.ctime(), meta.ctime_nsec());
-        ContentHash::of(format!("{stamp:?}").as_bytes())
-    }))
-}
+    fn content(&mut self, file: File) -> io::Result<ContentHash> {
+        let meta = file.metadata()?;
+        let hash =
+            if meta.len() <= self.bytes { HashingReader::new(file).finish(HASHED_BYTES_MAX)? } else { None };
+        self.bytes = self.bytes.saturating_sub(meta.len().min(HASHED_BYTES_MAX));
+        Ok(hash.unwrap_or_else(|| {
+            let stamp = (meta.ino(), meta.size(), meta.ctime(), meta.ctime_nsec());
+            ContentHash::of(format!("{stamp:?}").as_bytes())
+        }))
+    }
 
-/// Takes a command apart into what may be names of files: at blanks and operators outside of
-/// quotes, behind `=`, and once more within what was quoted.
-fn split(command: &str, depth: usize, words: &mut Vec<String>) {
-    let mut word = String::new();
-    let (mut quote, mut quoted) = (None, false);
-    let mut chars = command.chars();
-    loop {
-        let c = chars.next();
-        match (c, quote) {
-            (Some(c), Some(open)) if c == open => quote = None,
-            (Some('\\'), None | Some('"')) => word.extend(chars.next()),
-            (Some(c @ ('\'' | '"')), None) => (quote, quoted) = (Some(c), true),
-            (Some(c), None) if c.is_whitespace() || ";|&()<>`{}$,".contains(c) => {
-                add(&mut word, &mut quoted, depth, words);
+    /// The paths that a pattern of names stands for, counted from the directory.
+    fn matching(&mut self, directory: &Path, pattern: &str) -> Result<Vec<String>, GivenUp> {
+        let mut paths = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            let matcher = Some(part).filter(|part| is_pattern(part)).and_then(matcher);
+            let Some(matcher) = matcher else {
+                paths.iter_mut().for_each(|path| *path = joined(path, part));
+                continue;
+            };
+            let dotted = part.starts_with(['.', UNTOLD]);
+            let mut found = Vec::new();
+            for path in &paths {
+                let Ok(entries) = std::fs::read_dir(directory.join(path)) else { continue };
+                for entry in entries.flatten() {
+                    self.patience.check()?;
+                    let Some(left) = self.names.checked_sub(1) else {
+                        self.more = true;
+                        return Ok(Vec::new());
+                    };
+                    self.names = left;
+                    let name = entry.file_name();
+                    let shown = !name.as_encoded_bytes().starts_with(b".") || dotted;
+                    if let (true, Some(name)) = (shown && matcher.is_match(&name), name.to_str()) {
+                        found.push(joined(path, name));
+                    }
+                }
             }
-            (Some(c), _) => word.push(c),
-            (None, _) => {
-                add(&mut word, &mut quoted, depth, words);
-                return;
-            }
+            found.sort_unstable();
+            paths = found;
         }
+        Ok(paths)
     }
 }
 
-fn add(word: &mut String, quoted: &mut bool, depth: usize, words: &mut Vec<String>) {
-    let word = std::mem::take(word);
-    let was_quoted = std::mem::take(quoted);
-    if word.is_empty() || words.len() >= WORDS_MAX {
-        return;
-    }
-    if was_quoted && depth < DEPTH_MAX {
-        split(&word, depth + 1, words);
-    }
-    let value = word.split_once('=').map(|(_, value)| value.to_owned());
-    for word in [Some(word), value].into_iter().flatten() {
-        if !word.is_empty() && !words.contains(&word) {
-            words.push(word);
-        }
-    }
+fn joined(path: &str, part: &str) -> String {
+    if path.is_empty() || path.ends_with('/') { format!("{path}{part}") } else { format!("{path}/{part}") }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn is_pattern(word: &str) -> bool {
+    word.contains(['*', '?', '[', UNTOLD])
+}
 
-    #[test]
-    fn words_that_may_be_files() {
-        for (command, named) in [
-            ("sh ./run.sh", vec!["./run.sh"]),
-            ("cd sub&&./run.sh>out", vec!["sub", "./run.sh", "out"]),
-            ("sh -c 'sh ./a.sh; b'", vec!["./a.sh", "b"]),
-            ("python 'my file.py'", vec!["my file.py"]),
-            ("make -f my\\ file CONFIG=x.mk", vec!["my file", "x.mk"]),
-            ("bash -c \"bash -c './deep.sh 1'\"", vec!["./deep.sh"]),
-            ("x `./a` $(./b) {./c,./d}", vec!["./a", "./b", "./c", "./d"]),
-        ] {
-            let mut words = Vec::new();
-            split(command, 0, &mut words);
-            for name in named {
-                assert!(words.iter().any(|word| word == name), "{command}: {words:?}");
-            }
-        }
-    }
+/// The shell's pattern; none for an unfinished bracket, which it takes as it is.
+fn matcher(part: &str) -> Option<GlobMatcher> {
+    let text = part.replace(UNTOLD, "*").replace(['{', '}'], "?");
+    GlobBuilder::new(&text).build().ok().map(|glob| glob.compile_matcher())
 }

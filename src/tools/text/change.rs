@@ -63,7 +63,7 @@ pub(in crate::tools) async fn preview_change(
         let original = load(workspace, located, seen, shown, hidden)?;
         let change = plan(&original)?;
         let diff = diff(&original, &change);
-        Ok(Preview { diff: Some(diff), files: vec![(original.located.real, original.hash)] })
+        Ok(Preview { diff: Some(diff), files: vec![(original.located.real, original.hash)], more: false })
     })
     .await
 }

@@ -106,6 +106,30 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         ("cd sub && npm test", "sub/package.json"),
         ("python3 -m pytest -q", "conftest.py"),
         ("cargo test", "build.rs"),
+        // Behind letters of options and other marks.
+        ("make -fM", "M"),
+        ("make -Csub", "sub/Makefile"),
+        ("awk -fp.awk x", "p.awk"),
+        ("sed -fs.sed x", "s.sed"),
+        ("node -r./h.js x", "h.js"),
+        ("curl -Kcfg", "cfg"),
+        ("psql -fq.sql", "q.sql"),
+        ("vim -Ss.vim", "s.vim"),
+        ("gcc @args", "args"),
+        ("prog --opt=value.sh", "value.sh"),
+        // Names that the shell makes.
+        ("bash ./r*.sh", "run.sh"),
+        ("bash {ran,}.sh", "ran.sh"),
+        ("for f in *.bash; do bash $f; done", "f.bash"),
+        ("bash \"$PWD/here.sh\"", "here.sh"),
+        ("D=sub; bash $D/there.sh", "sub/there.sh"),
+        ("bash $(echo sub)/out.sh", "sub/out.sh"),
+        // Modules and directories.
+        ("python3 -m mymod", "mymod.py"),
+        ("python3 -msub.m2", "sub/m2.py"),
+        ("python3 sub", "sub/__main__.py"),
+        ("go run .", "main.go"),
+        ("go run ./sub", "sub/main.go"),
     ]
     .into_iter()
     .enumerate()
@@ -119,6 +143,21 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         server.operator().decide(new["approval_id"].as_str().unwrap(), &deny).await.expect(200);
     }
     assert!(!session.file("ran").exists());
+}
+
+#[tokio::test]
+async fn files_beyond_what_an_approval_is_bound_to_are_told() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for (id, many, told) in [("few", 10, false), ("many", 1_100, true)] {
+        for n in 0..many {
+            session.write_file(&format!("{n}.sh"), "");
+        }
+        let approval = session.asks(id, "Bash", json!({"command": "bash *.sh"})).await;
+        let shown = server.operator().approval(&approval).await;
+        let reason = shown["reason"]["text"].as_str().unwrap();
+        assert_eq!(reason.contains("more files than an approval is bound to"), told, "{reason}");
+    }
 }
 
 #[tokio::test]

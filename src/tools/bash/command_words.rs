@@ -1,0 +1,284 @@
+//! The words of a command's text that may name files, whatever the shell makes of the text: a word too many costs little.
+
+use std::collections::HashSet;
+
+/// So many words of a command are looked at.
+const WORDS_MAX: usize = 512;
+/// A path has fewer bytes (`PATH_MAX`).
+const WORD_BYTES_MAX: usize = 4096;
+/// So many words come out of the braces of one.
+const BRACES_MAX: usize = 64;
+/// So many letters of options may stand before a value: `-xvfile`.
+const LETTERS_MAX: usize = 8;
+/// How deep quoted words are taken apart in their turn.
+const DEPTH_MAX: usize = 3;
+/// Stands for what the shell puts there.
+pub(super) const UNTOLD: char = '\u{1}';
+
+/// Endings that interpreters add to what they are told to load, by their manuals.
+const ENDINGS: &[(&str, &[&str])] = &[
+    ("python", &["py"]),
+    ("pypy", &["py"]),
+    ("node", &["js", "cjs", "mjs", "json", "ts", "node"]),
+    ("nodejs", &["js", "cjs", "mjs", "json", "ts", "node"]),
+    ("tsx", &["ts", "js"]),
+    ("ts-node", &["ts", "js"]),
+    ("bun", &["ts", "js"]),
+    ("ruby", &["rb"]),
+    ("rake", &["rb"]),
+    ("rspec", &["rb"]),
+    ("perl", &["pm", "pl"]),
+    ("lua", &["lua"]),
+    ("luajit", &["lua"]),
+    ("java", &["class", "java"]),
+    ("erl", &["beam"]),
+];
+
+/// Words that may name files.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// In the order in which they were found; those with `*`, `?`, `[` or [`UNTOLD`] in them are patterns of names.
+    pub(super) words: Vec<String>,
+    /// Some were left out.
+    pub(super) more: bool,
+    seen: HashSet<String>,
+}
+
+impl Words {
+    /// All that the text may name.
+    pub(super) fn of(command: &str) -> Self {
+        let mut words = Self::default();
+        words.text(command, 0);
+        let named: Vec<String> = words.words.clone();
+        for endings in ENDINGS.iter().filter(|(program, _)| named.iter().any(|word| is_called(word, program)))
+        {
+            named.iter().for_each(|word| words.loaded(word, endings.1));
+        }
+        words
+    }
+
+    /// One more; false where it was there already, or there are too many.
+    pub(super) fn add(&mut self, word: &str) {
+        if word.is_empty() || word.len() > WORD_BYTES_MAX || self.seen.contains(word) {
+            return;
+        }
+        if self.words.len() >= WORDS_MAX {
+            self.more = true;
+            return;
+        }
+        self.seen.insert(word.to_owned());
+        self.words.push(word.to_owned());
+    }
+
+    /// Cuts a text at blanks and operators outside of quotes, in two ways: at whatever the shell might take out of a
+    /// word, and so that a word stays whole with the shell's part in it. What was quoted is a text of its own, too.
+    fn text(&mut self, text: &str, depth: usize) {
+        for whole in [true, false] {
+            let mut cutter = Cutter { whole, ..Cutter::default() };
+            for (word, quoted) in cutter.cut(text) {
+                if (quoted || word.contains(char::is_whitespace)) && depth < DEPTH_MAX {
+                    self.text(&word, depth + 1);
+                }
+                let (words, all) = braced(&word);
+                self.more |= !all;
+                words.iter().for_each(|word| self.tails(word));
+            }
+        }
+    }
+
+    /// The word, and what of it may be a value: behind letters of options, `=`, `:`, `,` and `@`.
+    fn tails(&mut self, word: &str) {
+        self.one(word);
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count().min(LETTERS_MAX);
+        let behind_letters = (1..=count).filter_map(|skipped| letters.get(skipped..));
+        let behind_marks = word.match_indices(['=', ':', ',', '@', '+']).map(|(at, _)| &word[at + 1..]);
+        for tail in behind_letters.chain(behind_marks) {
+            self.one(tail);
+            for part in tail.split([':', ',', '@', '=']) {
+                self.one(part);
+            }
+        }
+    }
+
+    fn one(&mut self, word: &str) {
+        let word = word.strip_suffix("/...").unwrap_or(word);
+        let bare = word.trim_matches(|c| matches!(c, UNTOLD | '/'));
+        if bare.is_empty() && word.contains(UNTOLD) {
+            return;
+        }
+        self.add(word);
+        // What the shell puts in front is a directory: which one, each of its parts may say.
+        if word.starts_with(['~', UNTOLD]) {
+            let slashes = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
+            slashes.take(LETTERS_MAX).for_each(|rest| self.add(rest));
+        }
+    }
+
+    /// What an interpreter makes of a name that it is told to load: `a.b` and `A::B` are directories with a file in it.
+    fn loaded(&mut self, word: &str, endings: &[&str]) {
+        let path = word.replace("::", "/");
+        for ending in endings {
+            self.add(&format!("{path}.{ending}"));
+        }
+        let is_module = path.split('.').all(|part| {
+            !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '/'))
+        });
+        if is_module && path.contains('.') {
+            let path = path.replace('.', "/");
+            for (at, _) in path.match_indices('/') {
+                self.add(&path[..at]);
+            }
+            self.add(&path);
+            endings.iter().for_each(|ending| self.add(&format!("{path}.{ending}")));
+        }
+    }
+}
+
+/// Whether the word starts the program, of whatever version.
+pub(super) fn is_called(word: &str, program: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    name == program
+        || name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-')) == program
+}
+
+/// Cuts a text into words.
+#[derive(Default)]
+struct Cutter {
+    /// Expansions and braces stay in their word.
+    whole: bool,
+    word: String,
+    quoted: bool,
+    words: Vec<(String, bool)>,
+}
+
+impl Cutter {
+    fn cut(&mut self, text: &str) -> Vec<(String, bool)> {
+        let mut chars = text.chars().peekable();
+        let (mut quote, mut dollar) = (None, false);
+        while let Some(c) = chars.next() {
+            let after_dollar = std::mem::replace(&mut dollar, c == '$');
+            match (c, quote) {
+                (c, Some((open, _))) if c == open => quote = None,
+                // `\x72` in `$'…'`: some character.
+                ('\\', Some(('\'', true))) => {
+                    chars.next();
+                    while chars.next_if(char::is_ascii_hexdigit).is_some() {}
+                    self.word.push(UNTOLD);
+                }
+                ('\\', None | Some(('"', _))) => self.word.extend(chars.next()),
+                (c @ ('\'' | '"'), None) => (quote, self.quoted) = (Some((c, after_dollar)), true),
+                ('$', None | Some(('"', _))) if self.whole => {
+                    match chars.peek() {
+                        Some('\'' | '"') => continue,
+                        Some('{') => while chars.next().is_some_and(|c| c != '}') {},
+                        Some('(') => {}
+                        _ => while chars.next_if(|c| c.is_alphanumeric() || *c == '_').is_some() {},
+                    }
+                    dollar = false;
+                    self.word.push(UNTOLD);
+                }
+                (c, None) if c.is_whitespace() || ";|&()<>`".contains(c) => {
+                    self.end();
+                    // Behind the output of a command a word may go on.
+                    if self.whole && matches!(c, ')' | '`') {
+                        self.word.push(UNTOLD);
+                    }
+                }
+                (c, None) if !self.whole && "{}$,".contains(c) => self.end(),
+                (c, _) => self.word.push(c),
+            }
+        }
+        self.end();
+        std::mem::take(&mut self.words)
+    }
+
+    fn end(&mut self) {
+        let word = std::mem::take(&mut self.word);
+        let quoted = std::mem::take(&mut self.quoted);
+        if !word.is_empty() {
+            self.words.push((word, quoted));
+        }
+    }
+}
+
+/// The words that braces stand for, and whether those are all: `{run,}.sh` is `run.sh` and `.sh`. Of a sequence
+/// (`{1..3}`) each is some name.
+fn braced(word: &str) -> (Vec<String>, bool) {
+    let (mut out, mut all) = (Vec::new(), true);
+    let mut todo = vec![word.to_owned()];
+    while let Some(word) = todo.pop() {
+        let innermost = word.find('}').and_then(|end| Some((word[..end].rfind('{')?, end)));
+        let Some((begin, end)) = innermost else {
+            out.push(word);
+            continue;
+        };
+        if todo.len() + out.len() >= BRACES_MAX {
+            all = false;
+            continue;
+        }
+        let (before, inner, after) = (&word[..begin], &word[begin + 1..end], &word[end + 1..]);
+        if inner.contains("..") {
+            todo.push(format!("{before}{UNTOLD}{after}"));
+        } else {
+            todo.extend(inner.split(',').rev().map(|part| format!("{before}{part}{after}")));
+        }
+    }
+    (out, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_may_be_files() {
+        for (command, named) in [
+            ("sh ./run.sh", vec!["./run.sh"]),
+            ("cd sub&&./run.sh>out", vec!["sub", "./run.sh", "out"]),
+            ("sh -c 'sh ./a.sh; b'", vec!["./a.sh", "b"]),
+            ("python 'my file.py'", vec!["my file.py"]),
+            ("make -f my\\ file CONFIG=x.mk", vec!["my file", "x.mk"]),
+            ("bash -c \"bash -c './deep.sh 1'\"", vec!["./deep.sh"]),
+            ("x `./a` $(./b) {./c,./d}", vec!["./a", "./b", "./c", "./d"]),
+            ("make -fM -Csub2", vec!["M", "sub2"]),
+            ("make -kfM", vec!["M"]),
+            ("awk -fp.awk x", vec!["p.awk"]),
+            ("curl -Kcfg --config=other", vec!["cfg", "other"]),
+            ("gcc @args -Wl,-T,a.ld -I./inc", vec!["args", "a.ld", "./inc"]),
+            ("curl -d@body -F 'a=@part;type=b'", vec!["body", "part"]),
+            ("vim -Ss.vim +so\\ t.vim", vec!["s.vim", "t.vim"]),
+            ("node -r./h x", vec!["./h", "./h.js", "x.mjs"]),
+            ("ruby -rlib", vec!["lib.rb"]),
+            ("perl -MFoo::Bar -e 1", vec!["Foo/Bar.pm"]),
+            ("python3 -m mymod", vec!["mymod", "mymod.py"]),
+            ("python3.11 -mpkg.sub.mod", vec!["pkg", "pkg/sub", "pkg/sub/mod", "pkg/sub/mod.py"]),
+            ("go run ./cmd/x ./lib/...", vec!["./cmd/x", "./lib"]),
+            ("bash ./r*.sh", vec!["./r*.sh"]),
+            ("bash {run,}.sh a{b{c,d},e}", vec!["run.sh", ".sh", "abc", "abd", "ae"]),
+            ("bash run{1..3}.sh", vec!["run\u{1}.sh"]),
+            ("bash \"$PWD/run.sh\"", vec!["run.sh", "\u{1}/run.sh"]),
+            ("bash ${D:-x}/s/run.sh", vec!["s/run.sh", "run.sh"]),
+            ("bash $(pwd)/run.sh `pwd`/b.sh", vec!["run.sh", "b.sh"]),
+            ("bash ~/ws/run.sh ru$X.sh", vec!["ws/run.sh", "run.sh", "ru\u{1}.sh"]),
+            ("bash $'r\\x75n.sh' $'b.sh'", vec!["r\u{1}n.sh", "b.sh"]),
+        ] {
+            let words = Words::of(command);
+            for name in named {
+                assert!(words.words.iter().any(|word| word == name), "{command}: {name:?}, {words:?}");
+            }
+            assert!(!words.more, "{command}");
+        }
+        assert!(!Words::of("bash $f").words.iter().any(|word| word.contains(UNTOLD)));
+    }
+
+    #[test]
+    fn there_is_a_bound_and_it_is_told() {
+        let many: Vec<String> = (0..2_000).map(|n| format!("f{n}")).collect();
+        let words = Words::of(&many.join(" "));
+        assert_eq!((words.words.len(), words.more), (WORDS_MAX, true));
+        let (words, all) = braced(&"{a,b}".repeat(40));
+        assert!(words.len() <= BRACES_MAX && !all);
+        assert!(Words::of(&"{a,b}".repeat(40)).more);
+    }
+}
