@@ -413,15 +413,15 @@ impl Reading {
 /// Whether a redirection gives a command something to read: then its words do not say all that it goes by.
 fn feeds(redirect: &IoRedirect) -> bool {
     match redirect {
-        IoRedirect::HereDocument(..) | IoRedirect::HereString(..) => true,
-        IoRedirect::OutputAndError(..) => false,
         IoRedirect::File(_, Kind::Read | Kind::ReadAndWrite, Target::Filename(word)) => {
             word.value != "/dev/null"
         }
-        IoRedirect::File(_, Kind::Read | Kind::ReadAndWrite | Kind::DuplicateInput, _) => true,
         // `0>&3` is `<&3`.
         IoRedirect::File(descriptor, Kind::DuplicateOutput, _) => *descriptor == Some(0),
-        IoRedirect::File(..) => false,
+        IoRedirect::HereDocument(..)
+        | IoRedirect::HereString(..)
+        | IoRedirect::File(_, Kind::Read | Kind::ReadAndWrite | Kind::DuplicateInput, _) => true,
+        IoRedirect::OutputAndError(..) | IoRedirect::File(..) => false,
     }
 }
 

@@ -38,7 +38,7 @@ const ENDINGS: &[(&str, &[&str])] = &[
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// In the order in which they were found; those with `*`, `?`, `[` or [`UNTOLD`] in them are patterns of names.
-    pub(super) words: Vec<String>,
+    pub(super) all: Vec<String>,
     /// Some were left out.
     pub(super) more: bool,
     seen: HashSet<String>,
@@ -49,10 +49,12 @@ impl Words {
     pub(super) fn of(command: &str) -> Self {
         let mut words = Self::default();
         words.text(command, 0);
-        let named: Vec<String> = words.words.clone();
+        let named: Vec<String> = words.all.clone();
         for endings in ENDINGS.iter().filter(|(program, _)| named.iter().any(|word| is_called(word, program)))
         {
-            named.iter().for_each(|word| words.loaded(word, endings.1));
+            for word in &named {
+                words.loaded(word, endings.1);
+            }
         }
         words
     }
@@ -62,12 +64,12 @@ impl Words {
         if word.is_empty() || word.len() > WORD_BYTES_MAX || self.seen.contains(word) {
             return;
         }
-        if self.words.len() >= WORDS_MAX {
+        if self.all.len() >= WORDS_MAX {
             self.more = true;
             return;
         }
         self.seen.insert(word.to_owned());
-        self.words.push(word.to_owned());
+        self.all.push(word.to_owned());
     }
 
     /// Cuts a text at blanks and operators outside of quotes, in two ways: at whatever the shell might take out of a
@@ -81,7 +83,9 @@ impl Words {
                 }
                 let (words, all) = braced(&word);
                 self.more |= !all;
-                words.iter().for_each(|word| self.tails(word));
+                for word in &words {
+                    self.tails(word);
+                }
             }
         }
     }
@@ -130,7 +134,9 @@ impl Words {
                 self.add(&path[..at]);
             }
             self.add(&path);
-            endings.iter().for_each(|ending| self.add(&format!("{path}.{ending}")));
+            for ending in endings {
+                self.add(&format!("{path}.{ending}"));
+            }
         }
     }
 }
@@ -265,18 +271,18 @@ mod tests {
         ] {
             let words = Words::of(command);
             for name in named {
-                assert!(words.words.iter().any(|word| word == name), "{command}: {name:?}, {words:?}");
+                assert!(words.all.iter().any(|word| word == name), "{command}: {name:?}, {words:?}");
             }
             assert!(!words.more, "{command}");
         }
-        assert!(!Words::of("bash $f").words.iter().any(|word| word.contains(UNTOLD)));
+        assert!(!Words::of("bash $f").all.iter().any(|word| word.contains(UNTOLD)));
     }
 
     #[test]
     fn there_is_a_bound_and_it_is_told() {
         let many: Vec<String> = (0..2_000).map(|n| format!("f{n}")).collect();
         let words = Words::of(&many.join(" "));
-        assert_eq!((words.words.len(), words.more), (WORDS_MAX, true));
+        assert_eq!((words.all.len(), words.more), (WORDS_MAX, true));
         let (words, all) = braced(&"{a,b}".repeat(40));
         assert!(words.len() <= BRACES_MAX && !all);
         assert!(Words::of(&"{a,b}".repeat(40)).more);

@@ -42,7 +42,7 @@ pub(super) async fn preview(
         return Ok(Preview::default());
     }
     let mut words = Words::of(command);
-    for file in implied_files::of(&words.words) {
+    for file in implied_files::of(&words.all) {
         words.add(file);
     }
     let workspace = Arc::clone(&scope.workspace);
@@ -52,7 +52,7 @@ pub(super) async fn preview(
     };
     blocking::run(&scope.cancel, TIME_MAX, move |patience| {
         let mut named = Named { more: words.more, ..Named::new(&workspace, patience) };
-        named.walk(start, &words.words).map_err(|why| given_up(why, "Name fewer files in one command."))?;
+        named.walk(start, &words.all).map_err(|why| given_up(why, "Name fewer files in one command."))?;
         let files = named.files.into_iter().map(|(path, hash)| (path, Some(hash))).collect();
         Ok(Preview { diff: None, files, more: named.more })
     })
@@ -150,7 +150,9 @@ impl<'a> Named<'a> {
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
             let matcher = Some(part).filter(|part| is_pattern(part)).and_then(matcher);
             let Some(matcher) = matcher else {
-                paths.iter_mut().for_each(|path| *path = joined(path, part));
+                for path in &mut paths {
+                    *path = joined(path, part);
+                }
                 continue;
             };
             let dotted = part.starts_with(['.', UNTOLD]);
