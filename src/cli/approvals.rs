@@ -227,7 +227,8 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     for offer in &approval.offers {
         let pattern = offer.pattern.as_deref().map(visible::one_line);
         let pattern = pattern.map(|pattern| format!(" --pattern '{pattern}'"));
-        let within = offer.directory.as_deref().map(|directory| format!("  in {}", visible::one_line(directory)));
+        let within =
+            offer.directory.as_deref().map(|directory| format!("  in {}", visible::one_line(directory)));
         let (pattern, within) = (pattern.unwrap_or_default(), within.unwrap_or_default());
         field("offer", &format!("--scope {}{pattern}{within}", scope_name(offer.scope)));
     }

@@ -47,7 +47,7 @@ pub(super) fn script(text: &str, depth: usize) -> Result<Script, NotUnderstood> 
 pub(super) fn one_literal(text: &str) -> Option<Vec<String>> {
     bounds::text(text).ok()?;
     let program = brush::program(text).ok()?;
-    let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0 };
+    let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0, fed: false };
     for list in &program.complete_commands {
         reading.list(list, &Directories::here()).ok()?;
     }
