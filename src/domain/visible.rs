@@ -127,9 +127,9 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d159}'
         | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
+        | '\u{e0000}'..='\u{e0fff}'
         // Canonical combining class 1: drawn over the letter.
-        '\u{334}'..='\u{338}'
+        | '\u{334}'..='\u{338}'
         | '\u{1cd4}'
         | '\u{1ce2}'..='\u{1ce8}'
         | '\u{20d2}'

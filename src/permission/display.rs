@@ -45,9 +45,9 @@ fn with_real_host(call: &ResolvedCall) -> Cow<'_, Value> {
     if authority.get(..host.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(host)) {
         return arguments;
     }
-    let mut real = arguments.into_owned();
-    real["url"] = Value::from(read.url().as_str());
-    Cow::Owned(real)
+    let mut connected = arguments.into_owned();
+    connected["url"] = Value::from(read.url().as_str());
+    Cow::Owned(connected)
 }
 
 /// The files that are named only within an argument (a patch), as JSON.

@@ -315,14 +315,17 @@ impl CommandAnalysis {
         let script = self.read.as_ref().ok()?;
         let mut numbers = Vec::new();
         for (number, leaf) in script.leaves.iter().enumerate() {
-            match (&leaf.known, &leaf.git) {
-                (Some(known), _) if known.recursive => numbers.push(number),
-                (Some(_), _) => {}
-                (None, _) if script.is_known_by_its_carrier(leaf) => {}
-                (None, Some(known)) if !known.recursive => {}
-                (None, Some(_)) => return None,
-                (None, None) if segments(leaf).iter().any(descent::descends) => return None,
-                (None, None) => {}
+            let descends_untold = match (&leaf.known, &leaf.git) {
+                (Some(known), _) => {
+                    numbers.extend(known.recursive.then_some(number));
+                    false
+                }
+                (None, _) if script.is_known_by_its_carrier(leaf) => false,
+                (None, Some(known)) => known.recursive,
+                (None, None) => segments(leaf).iter().any(descent::descends),
+            };
+            if descends_untold {
+                return None;
             }
         }
         Some(numbers)

@@ -336,6 +336,7 @@ async fn git_reads_unasked_where_its_settings_are_plain() {
 /// Four files make a directory that git takes for a bare repository, and none of them is called `.git`: a rule for a
 /// command of git must not run what their settings name.
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "git itself, as a user would run it")]
 async fn a_directory_that_looks_like_a_repository_is_none() {
     let server =
         TestServer::with_config(&json!({"permissions": {"mode": "accept_edits", "allow": ["Bash(git *)"]}}));

@@ -58,13 +58,17 @@ fn commands_keep_their_patterns() {
                 ("Bash(git push *)", &["Bash(git push *)"], ""),
                 ("Bash(ls*)", &["Bash(ls*)"], ""),
                 ("Bash(git * main)", &["Bash(git * main)"], ""),
-                ("Bash(echo (a) b)", &["Bash(echo (a) b)"], ""),
             ],
         );
+    }
+    for list in [List::Deny, List::Ask] {
+        is(list, &[("Bash(echo (a) b)", &["Bash(echo (a) b)"], "")]);
     }
     is(
         List::Allow,
         &[
+            // No shell text, so it would allow nothing.
+            ("Bash(echo (a) b)", &[], "dropped"),
             ("Bash(env *)", &[], "dropped"),
             ("Bash(ls", &[], "dropped"),
             ("Bash()", &[], "dropped"),
