@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::domain::about;
-use crate::domain::approval::{Approval, ChangedFile, Scope};
+use crate::domain::approval::{Approval, ChangedFile, Offer, Scope};
 use crate::domain::visible;
 
 use super::client::{Answer, Client};
@@ -225,12 +225,7 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
         field("changed", &change(file));
     }
     for offer in &approval.offers {
-        let pattern = offer.pattern.as_deref().map(visible::one_line);
-        let pattern = pattern.map(|pattern| format!(" --pattern '{pattern}'"));
-        let within =
-            offer.directory.as_deref().map(|directory| format!("  in {}", visible::one_line(directory)));
-        let (pattern, within) = (pattern.unwrap_or_default(), within.unwrap_or_default());
-        field("offer", &format!("--scope {}{pattern}{within}", scope_name(offer.scope)));
+        field("offer", &offered(offer));
     }
     if let Some(seconds) = approval.grants_expire_in_s {
         field("grants", &format!("hold for {} at most (--expires-in for less)", span::in_words(seconds)));
@@ -266,6 +261,15 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     }
     diff_lines(&mut text, "diff", approval.diff.as_deref(), paint);
     text
+}
+
+/// An offer as the options that take it up, and where its rule would hold.
+fn offered(offer: &Offer) -> String {
+    let shown = |text: &Option<String>| text.as_deref().map(visible::one_line);
+    let pattern = shown(&offer.pattern).map(|pattern| format!(" --pattern '{pattern}'"));
+    let within = shown(&offer.directory).map(|directory| format!("  in {directory}"));
+    let (pattern, within) = (pattern.unwrap_or_default(), within.unwrap_or_default());
+    format!("--scope {}{pattern}{within}", scope_name(offer.scope))
 }
 
 fn diff_lines(text: &mut String, head: &str, diff: Option<&str>, paint: Paint) {

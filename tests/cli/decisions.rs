@@ -37,7 +37,7 @@ fn grants_are_listed_and_taken_back() {
     server
         .run(&["approve", &approval, "--scope", "session"])
         .expect(0)
-        .shows(&["(session: Bash(make)) until 20"]);
+        .shows(&["(session: Bash(make) in .) until 20"]);
     let list = server.run(&["grants"]).expect(0);
     list.shows(&["GRANT", "UNTIL", "session", "Bash(make)", "agent"]);
     let grants = server.run(&["grants", "list", "--session", "s", "--json"]).expect(0).json_lines();
@@ -48,7 +48,7 @@ fn grants_are_listed_and_taken_back() {
     let id = grants[0]["grant_id"].as_str().unwrap();
     server.run(&["grants", "revoke", "grt_nothing"]).expect(2).says(&["toolgate grants"]);
     let run = server.run(&["grants", "revoke", &id[..id.len() - 2]]).expect(0);
-    assert_eq!(run.out, format!("revoked {id}: Bash(make)\n"));
+    assert_eq!(run.out, format!("revoked {id}: Bash(make) in .\n"));
     assert!(server.run(&["grants", "--json"]).expect(0).out.is_empty());
     server.run(&["rules", "explain", "Bash(make)", "--session", "s"]).expect(4);
 }

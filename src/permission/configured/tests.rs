@@ -515,20 +515,20 @@ async fn what_is_made_counts_by_where_it_leads() {
     symlink("../outside", disk.root.join("out")).unwrap();
     let given = Given { edits: true, ..Given::default() };
     for (command, want) in [
-        ("mkdir -p build/x && touch build/x/a", "allow"),
-        ("touch ok.txt new", "allow"),
+        ("mkdir -p build/x && echo a > build/x/a", "allow"),
+        ("mkdir new -- other", "allow"),
         ("mkdir out/x", "ask"),
-        ("touch out/x", "ask"),
         ("mkdir g2/x", "forced"),
-        ("touch g2/hooks/pre-commit", "forced"),
-        ("touch AGENTS.md", "forced"),
-        ("mkdir -p x && touch x/../.git/y", "forced"),
-        ("touch ../outside/y", "ask"),
+        ("mkdir -p g2/hooks/pre-commit", "forced"),
+        ("mkdir .claude", "forced"),
+        ("mkdir -p x/../.git/y", "forced"),
+        ("mkdir ../outside/y", "ask"),
+        ("touch new", "ask"),
     ] {
         given.is(&disk, command, want).await;
     }
     let denies = Given { edits: true, deny: &["Edit(lock/**)"], ..Given::default() };
-    for command in ["touch lock/x", "mkdir -p L2/x"] {
+    for command in ["mkdir lock/x", "mkdir -p L2/x"] {
         denies.is(&disk, command, "deny").await;
         Given { bypass: true, deny: &["Edit(lock/**)"], ..Given::default() }.is(&disk, command, "deny").await;
     }

@@ -30,7 +30,7 @@ pub(super) fn of(program: &str, arguments: &[String]) -> Option<KnownUse> {
             table::DIFF_OF_TREES.read(arguments)
         }
         "tee" => table::TEE.read(arguments),
-        "mkdir" | "touch" => makes(program, arguments),
+        "mkdir" => makes(arguments),
         _ => None,
     }
 }
@@ -44,10 +44,10 @@ fn reads<'p>(paths: impl IntoIterator<Item = &'p String>) -> KnownUse {
     KnownUse { operands, ..KnownUse::default() }
 }
 
-/// What is made where it says: an edit of each. `mkdir -p` makes what stands before a `..` too, and `touch -` is no file.
-fn makes(program: &str, arguments: &[String]) -> Option<KnownUse> {
-    let line = table::MAKERS.iter().find(|known| known.names.contains(&program))?.options(arguments)?;
-    let plain = |path: &&str| !matches!(*path, "" | "-") && path.split('/').all(|part| part != "..");
+/// What is made where it says: an edit of each. `mkdir -p` makes what stands before a `..` too.
+fn makes(arguments: &[String]) -> Option<KnownUse> {
+    let line = table::MKDIR.options(arguments)?;
+    let plain = |path: &&str| !path.is_empty() && path.split('/').all(|part| part != "..");
     let operands: Vec<Operand> = line
         .operands
         .iter()

@@ -182,9 +182,6 @@ fn what_is_made_is_edited() {
         ("mkdir build", &["build"][..]),
         ("mkdir -p a/b c", &["a/b", "c"]),
         ("mkdir --parents -v -- -x", &["-x"]),
-        ("touch x", &["x"]),
-        ("touch -c a b", &["a", "b"]),
-        ("touch /dev/null", &["/dev/null"]),
     ] {
         let known = known_use(&words(command)).unwrap();
         assert!(!known.only_reads(), "{command}");
@@ -198,13 +195,8 @@ fn what_is_made_is_edited() {
         "mkdir -Z a",
         "mkdir -p .git/../x",
         "mkdir ''",
-        "touch",
-        "touch -",
-        "touch -r a b",
-        "touch -d yesterday a",
-        "touch -t 01010101 a",
-        "touch -h a",
-        "touch ../a",
+        "mkdir ../a",
+        "touch a",
         "tee f",
         "tee /dev/null f",
         "tee -a f",
