@@ -1,5 +1,6 @@
 //! Whether anything lies beneath a directory that a rule hides.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::policy::Policy;
@@ -28,7 +29,7 @@ pub(super) fn is_clear<'p>(
         }
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => continue,
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
             Err(_) => return false,
         };
         for entry in entries {

@@ -12,6 +12,7 @@ use super::explain::{self, Paper, PaperCall};
 use super::grant::Grant;
 use super::host::Host;
 use super::located;
+use super::path_pattern;
 use super::petition::Petition;
 use super::policy::{self, Circumstances, Policy, PolicyError, RuleSet, SourcedRule};
 use super::revision::InForce;
@@ -58,7 +59,12 @@ pub fn compile(
         for (index, text) in texts.iter().enumerate() {
             let key = format!("permissions.{name}[{index}]");
             match Rule::parse(text) {
-                Ok(rule) => rules.push(SourcedRule { rule, source: key }),
+                Ok(rule) => {
+                    // What narrows holds for what the path leads to as well; calls are judged by resolved paths.
+                    let led = (name != "allow").then(|| through_links(text)).flatten();
+                    rules.extend(led.map(|rule| SourcedRule { rule, source: key.clone() }));
+                    rules.push(SourcedRule { rule, source: key });
+                }
                 Err(error) => problems.push(RuleProblem { key, message: error.to_string() }),
             }
         }
@@ -81,6 +87,25 @@ pub fn compile(
         Ok(()) => Ok(policy),
         Err(failures) => Err(failures.iter().map(broken_example).collect()),
     }
+}
+
+/// The rule once more with the path that its own leads to, where it is absolute and leads through a symlink up to its
+/// first pattern of names. Looks at the disk.
+fn through_links(text: &str) -> Option<Rule> {
+    let (tool, pattern) = text.strip_suffix(')')?.split_once('(')?;
+    let parts: Vec<&str> = pattern.strip_prefix('/')?.split('/').filter(|part| !part.is_empty()).collect();
+    let spelt =
+        parts.iter().take_while(|part| !part.contains(['*', '?', '[', ']', '{', '}', '!', '\\'])).count();
+    // As far as it is there.
+    let (length, real) = (1..=spelt).rev().find_map(|length| {
+        let path: PathBuf = std::iter::once("/").chain(parts[..length].iter().copied()).collect();
+        Some((length, path.canonicalize().ok()?))
+    })?;
+    let rest = parts[length..].iter().map(|part| format!("/{part}")).collect::<String>();
+    let end = if pattern.ends_with('/') { "/" } else { "" };
+    let led = format!("{tool}({}{rest}{end})", path_pattern::escape(real.to_str()?));
+    let plain = format!("{tool}(/{}{end})", parts.join("/"));
+    Rule::parse(&led).ok().filter(|_| led != plain)
 }
 
 /// At the rule where it is one rule's fault.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::lexical;
 use super::rule::{Guard, Rule, Spec};
 use super::rule_list::{names, rule_allows_leaf};
-use super::shell::Leaf;
+use super::shell::{Leaf, WordPath};
 use super::subject::{Access, Subject, SubjectPath};
 use crate::domain::grant::Grant as StoredGrant;
 use crate::domain::visible;
@@ -52,6 +52,7 @@ impl Grant {
             && self.rule.is_for_bash()
             && !self.rule.only_narrows()
             && !leaf.is_fed()
+            && !leads_out(subject)
             && rule_allows_leaf(&self.rule, leaf, confined, hides)
     }
 
@@ -89,11 +90,22 @@ impl Grant {
     }
 }
 
+/// Whether a word of the call means a path outside of the workspace by a link: whoever granted it saw the name alone.
+fn leads_out(subject: &Subject<'_>) -> bool {
+    let place = &subject.place;
+    let led = |word: &WordPath| word.path != place.resolve(&word.written);
+    subject.on_disk.leads.iter().any(|word| led(word) && !word.path.starts_with(&place.workspace))
+}
+
 /// The one directory in which the command starts, where that is known.
 pub(super) fn starts_in(leaf: &Leaf, subject: &Subject<'_>) -> Option<PathBuf> {
     let within = leaf.directory()?;
-    // Beyond a `cd` it is known only where no link is on the way.
-    (within.as_os_str().is_empty() || subject.on_disk.paths_stay).then(|| subject.place.resolve(within))
+    // Beyond a `cd` it is known only where no link is on the way, and none could be put there before.
+    let stays = || {
+        subject.on_disk.enters_plainly
+            && subject.command.as_ref().is_some_and(|command| command.paths_stay_until(leaf))
+    };
+    (within.as_os_str().is_empty() || stays()).then(|| subject.place.resolve(within))
 }
 
 /// How a directory is named for which a command is granted: counted from the workspace, `.` for that itself. None

@@ -58,6 +58,7 @@ pub(super) fn of_command(
         // Bash counts the `..` of a later `cd` from how a directory was named, the kernel from where it is.
         if operand.enters && located.real != place.resolve(&operand.path) {
             on_disk.paths_stay = false;
+            on_disk.enters_plainly = false;
         }
         operands.push(SubjectPath {
             requested: located.requested,
@@ -68,7 +69,10 @@ pub(super) fn of_command(
             kind: located.kind,
         });
     }
-    on_disk.nothing_hidden = nothing_hidden(analysis, &operands, policy, place);
+    // What another command of the text puts there first cannot be seen yet. (A redirection is judged by itself.)
+    on_disk.nothing_hidden = !policy.guards_reads()
+        || analysis.runs_only_readers(on_disk.plain_repositories)
+            && nothing_hidden(analysis, &operands, policy, place);
     let words = analysis.word_paths(place);
     let distinct: HashSet<&PathBuf> = words.iter().map(|word| &word.written).collect();
     if distinct.len() > MAX_WORDS {
@@ -113,9 +117,6 @@ fn nothing_hidden(
     policy: &Policy,
     place: &Place,
 ) -> bool {
-    if !policy.guards_reads() {
-        return true;
-    }
     let Some(numbers) = analysis.descending() else { return false };
     let of = |number: usize| operands.iter().filter(move |path| path.of == PathOf::Leaf(number));
     numbers.iter().all(|number| of(*number).next().is_some())

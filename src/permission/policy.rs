@@ -420,11 +420,20 @@ impl Policy {
         subject: &Subject<'_>,
         mode: PermissionMode,
     ) -> bool {
+        let command = subject.command.as_ref();
+        let leaf =
+            command.and_then(CommandAnalysis::understood).and_then(|script| script.leaves().get(number));
+        // Where a `cd` leads nothing that runs after it can change.
+        let stays = subject.on_disk.paths_stay
+            || subject.on_disk.enters_plainly
+                && command
+                    .zip(leaf)
+                    .is_some_and(|(command, leaf)| leaf.moves() && command.paths_stay_until(leaf));
         known.is_some_and(|known| {
             let mut paths = subject.paths.iter().filter(|path| path.of == PathOf::Leaf(number));
             subject.on_disk.operands_located
                 && (known.proxy.is_none() || subject.on_disk.no_toolchain_chosen)
-                && paths.all(|path| subject.on_disk.paths_stay && is_usual_path(path, mode))
+                && paths.all(|path| stays && is_usual_path(path, mode))
                 && !(known.recursive && self.hides_beneath(subject))
         })
     }

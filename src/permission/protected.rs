@@ -14,6 +14,10 @@ const NAMES: &[&str] = &[
     ".gitmodules",
     ".gitattributes",
     ".gitconfig",
+    ".hg",
+    ".hgrc",
+    ".jj",
+    ".svn",
     // Shell start-up files.
     ".bashrc",
     ".bash_profile",

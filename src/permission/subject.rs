@@ -39,6 +39,8 @@ pub struct OnDisk {
     pub no_toolchain_chosen: bool,
     /// What a path of the command means stays as it is while the command runs.
     pub paths_stay: bool,
+    /// No directory that the command goes to is another one than it is spelt.
+    pub enters_plainly: bool,
     /// It is known where every word leads that may be a path.
     pub words_located: bool,
     /// Where the command descends, no name is one that a rule hides.
@@ -56,7 +58,13 @@ pub struct OnDisk {
 impl OnDisk {
     /// For a command on paper, as if no symlink existed.
     pub fn on_paper() -> Self {
-        Self { operands_located: true, paths_stay: true, words_located: true, ..Self::default() }
+        Self {
+            operands_located: true,
+            paths_stay: true,
+            enters_plainly: true,
+            words_located: true,
+            ..Self::default()
+        }
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) static CARRIERS: Names = Names::of(&[
     "dbus-run-session cgexec strace ltrace gdb lldb perf valgrind rlwrap expect tmux screen at batch",
     "crontab entr watchexec fd fdfind direnv nix-shell nix npx bunx uvx pipx ssh sshpass socat nc",
     "ncat busybox toybox multitime hyperfine chpst softlimit cpulimit choom chronic ts mispipe pee",
+    "msgexec msgfilter ifne dtach systemd-inhibit concurrently nodemon kcov",
     "ssh-agent dbus-launch editor sensible-editor pager sensible-pager vimdiff rvim",
     "sponge xvfb-run faketime proxychains torsocks ld.so ld-linux-x86-64.so ld-linux-aarch64.so",
     "ld-linux.so rsync scp sftp git-shell",
@@ -26,7 +27,7 @@ pub(super) static CARRIERS: Names = Names::of(&[
 pub(super) static INTERPRETERS: Names = Names::of(&[
     "sh bash dash zsh ksh mksh fish ash csh tcsh rbash pwsh python pypy perl ruby node nodejs php",
     "lua luajit rscript julia guile elixir erl escript groovy scala swift ocaml racket java tsx",
-    "ts-node",
+    "ts-node jshell ipython ipython3 sbcl ghci irb iex raku nu elvish xonsh bash-static",
 ]);
 
 /// Programs that obey files of the workspace.
@@ -61,6 +62,13 @@ pub(super) static PLAIN_GIT: Names = Names::of(&[
 
 /// Long options of programs that name a program to run or a file to write: never behind a star, nor shortened.
 pub(super) const RISKY_LONG: &[(&str, &str)] = &[
+    ("diff3", "diff-program"),
+    ("sdiff", "diff-program output"),
+    ("shuf", "output"),
+    ("iconv", "output"),
+    ("csplit", "prefix"),
+    ("xmllint", "output shell"),
+    ("xsltproc", "output writesubtree"),
     ("ar", "plugin"),
     ("gcc-ar", "plugin"),
     ("nm", "plugin"),
@@ -126,6 +134,19 @@ pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
     ("debuild", "rpRe"),
     ("tcpdump", "zw"),
     ("ssh-keygen", "Dw"),
+    ("sdiff", "o"),
+    ("shuf", "o"),
+    ("iconv", "o"),
+    ("csplit", "f"),
+    ("as", "o"),
+    ("xsltproc", "o"),
+    ("dot", "oO"),
+    ("flex", "o"),
+    ("bison", "o"),
+    ("7z", "o"),
+    ("unzip", "d"),
+    ("pg_dump", "f"),
+    ("mysqldump", "r"),
 ];
 
 /// Short options of git's subcommands of the same kind: they name a file to read or write, a key, a strategy (which is a
@@ -163,6 +184,9 @@ pub(super) const RISKY_NAMES: &[(&str, &str)] = &[
     ("c99", "wrapper fplugin specs B"),
     ("gfortran", "wrapper fplugin specs B"),
     ("clang", "wrapper fplugin specs B Xclang load ld-path"),
+    ("openssl", "out writerand engine provider provider-path config keyout"),
+    ("tsc", "outDir outFile declarationDir"),
+    ("esbuild", "outfile outdir"),
     ("clang++", "wrapper fplugin specs B Xclang load ld-path"),
 ];
 
@@ -179,6 +203,7 @@ pub(super) const RUNS_NEXT: &[(&str, &str)] = &[
     ("hatch", "run"),
     ("bundle", "exec"),
     ("go", "run"),
+    ("ip", "exec exe ex e"),
     ("docker", "run exec compose"),
     ("podman", "run exec"),
     ("kubectl", "exec run"),
@@ -190,7 +215,7 @@ pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
     ": exit return shift break continue dirs pushd popd jobs fg bg kill times type umask ulimit disown suspend logout",
     "caller help jq yq tee dd truncate chown chgrp sha256sum sha1sum sha512sum md5sum cksum gzip gunzip zcat bzip2",
     "bunzip2 xz unxz zstd unzip zip zipinfo tar curl wget ps top pgrep pkill killall free uptime hostname lsof ss",
-    "netstat ip ping dig host nslookup systemctl journalctl apt apt-get apt-cache dpkg dpkg-query mktemp seq shuf",
+    "netstat ping dig host nslookup systemctl journalctl apt apt-get apt-cache dpkg dpkg-query mktemp seq shuf",
     "paste join comm column fold fmt expand unexpand tsort yes printenv groups who w last getent nm objdump",
     "readelf strings base64 base32 openssl gpg xxd hexdump od patch shellcheck tree rsync split install sort rg",
     "csplit sync stty tty clear tput locale localedef iconv dos2unix unix2dos file ar ranlib strip size c++filt",

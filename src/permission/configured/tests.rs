@@ -597,6 +597,21 @@ async fn where_nothing_hidden_lies_beneath_a_search_runs_unasked() {
     {
         given.is(&disk, command, "forced").await;
     }
+    given.is(&disk, "rg x src - not-there", "allow").await;
+    // What the text itself may put there first is not there yet.
+    let ruled = Given { allow: &["Bash(tar *)", "Bash(rg *)", "Bash(git *)"], ..Given::default() };
+    let ruled = Given { deny: &["Read(**/.env)"], ..ruled };
+    let bypass = Given { deny: &["Read(**/.env)"], bypass: true, ..Given::default() };
+    for command in [
+        "tar xf b.tar; rg x src",
+        "git checkout -q b && rg x src",
+        "rg x src & tar xf a.tar",
+        "rg x src; tar xf a.tar",
+    ] {
+        ruled.is(&disk, command, "forced").await;
+        bypass.is(&disk, command, "forced").await;
+    }
+    given.is(&disk, "rg x src > /dev/null 2>&1; echo done", "allow").await;
     given.is(&disk, "rg x .env", "deny").await;
     std::fs::write(disk.root.join("src/deep/er/.env"), "x").unwrap();
     for command in ["rg -n Foo src", "cd src && rg --files", "timeout 5 rg x src"] {
@@ -712,4 +727,26 @@ async fn a_program_counts_by_what_it_leads_to() {
     ] {
         assert_eq!(denies.judges(&disk, command).await, want, "{command}");
     }
+}
+
+/// Whoever writes the rules may know a directory by another name than the one that it has.
+#[tokio::test]
+async fn an_absolute_rule_holds_for_what_its_path_leads_to() {
+    let disk = disk();
+    let link = disk.outside.join("to ws");
+    symlink(&disk.root, &link).unwrap();
+    for end in ["lock/**", "lock/", "lock/*", "**/lock/x", "loc?/x"] {
+        let rule = format!("Read({}/{end})", link.display());
+        let double = format!("Read(/{}/{end})", link.display());
+        for rule in [rule, double] {
+            let given = Given { deny: &[&rule], ..Given::default() };
+            given.is(&disk, "cat lock/x", "deny").await;
+            given.is(&disk, "cat ok.txt", "allow").await;
+            Given { always_ask: &[&rule], ..Given::default() }.is(&disk, "cat lock/x", "forced").await;
+            Given { allow: &[&rule], ..Given::default() }.is(&disk, "cat lock/x", "allow").await;
+        }
+    }
+    let rule = format!("Edit({}/not/there)", link.display());
+    let given = Given { deny: &[&rule], bypass: true, ..Given::default() };
+    given.is(&disk, "echo x > not/there", "deny").await;
 }

@@ -10,6 +10,7 @@ use super::super::policy::{Circumstances, Policy, RuleSet, SourcedRule};
 use super::super::subject::Place;
 use super::*;
 use crate::domain::session::PermissionMode;
+use crate::permission::shell::WordPath;
 
 fn place() -> Place {
     Place { workspace: "/ws".into(), home: Some("/home/u".into()), cwd: "/ws".into() }
@@ -201,6 +202,13 @@ fn a_command_is_granted_for_the_directory_that_it_starts_in() {
         ("/ws", "cd crates/x && rm -r build", Some("crates/x")),
         ("/ws/crates/x", "cd ../y && cargo test", Some("crates/y")),
         ("/ws", "cd a && (cd b && ls) && npm run build | head", Some("a")),
+        ("/ws", "cd /ws && git push origin main", Some(".")),
+        ("/ws", "cd fe && git commit -m x", Some("fe")),
+        ("/ws", "cd fe && cp a b 2>&1 | tail -3", Some("fe")),
+        ("/ws", "ln -s x fe && cd fe && npm run build", None),
+        ("/ws", "(cd fe && cp a b) | cat", None),
+        ("/ws", "cd fe && cp a b & cat x", None),
+        ("/ws", "while true; do cd fe && cp a b; done", None),
         ("/ws", "cd a; npm run build", None),
         ("/ws/a", "cd ../.. && cargo test", None),
         ("/other/dir", "rm -r build", None),
@@ -233,9 +241,24 @@ fn a_command_is_granted_for_the_directory_that_it_starts_in() {
         if command.contains("cd ") {
             // A `cd` through a link ends elsewhere than it says.
             subject.on_disk.paths_stay = false;
+            subject.on_disk.enters_plainly = false;
             let got = policy.judge(&subject, &around(&grants, true));
             assert_ne!(got.decision, Decision::Allow, "{command}");
         }
+    }
+    // A word that became a link out of the workspace is not what was granted.
+    let touch = [Grant::new(Rule::parse("Bash(touch again)").unwrap(), Some("."), Path::new("/ws"))];
+    for (leads, covered) in [("/ws/other", true), ("/out/made", false), ("/ws2/f", false)] {
+        let mut subject = example::subject("Bash(touch again)", &place()).unwrap();
+        subject.on_disk.leads.push(WordPath {
+            path: leads.into(),
+            written: "/ws/again".into(),
+            may_edit: true,
+            descends: false,
+            directory: false,
+        });
+        let got = policy.judge(&subject, &around(&touch, true));
+        assert_eq!(got.decision == Decision::Allow, covered, "{leads}: {}", got.reason.text);
     }
     // Without a directory it holds nowhere.
     let nowhere = [Grant::new(Rule::parse("Bash(npm run build)").unwrap(), None, Path::new("/ws"))];
@@ -247,7 +270,7 @@ fn a_command_is_granted_for_the_directory_that_it_starts_in() {
 fn what_changes_nothing_is_not_offered() {
     let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
     // The version is asked of a proxy that a file may have chosen by then.
-    for command in ["cargo --version && mkdir x", "cd sub && cp a b", "mkdir x > /etc/y"] {
+    for command in ["cargo --version && mkdir x", "mkdir x > /etc/y"] {
         assert_eq!(offered(&policy, &format!("Bash({command})"), true), [""; 0], "{command}");
     }
     // What is granted already counts with what is offered.

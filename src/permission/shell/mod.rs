@@ -217,12 +217,43 @@ impl CommandAnalysis {
                 .all(|leaf| leaf.known.is_some() || leaf.git.is_some() || links::makes_none(&leaf.words))
     }
 
+    /// The same until this command of the text starts: what comes after it counts only where it may run beside it.
+    pub(crate) fn paths_stay_until(&self, leaf: &Leaf) -> bool {
+        let Ok(script) = &self.read else { return false };
+        let stays = |leaf: &Leaf| {
+            leaf.carried || leaf.known.is_some() || leaf.git.is_some() || links::makes_none(&leaf.words)
+        };
+        let is_it = |other: &&Leaf| std::ptr::eq(*other, leaf);
+        if self.runs_one_by_one(leaf.moves()) {
+            script.leaves.iter().take_while(|other| !is_it(other)).all(stays)
+        } else {
+            script.leaves.iter().filter(|other| !is_it(other)).all(stays)
+        }
+    }
+
+    /// Whether commands run in the order in which they are written, for all that the text's marks say. `moves`: a `cd`,
+    /// for which a pipe is no matter: with one around it, it leads nowhere.
+    fn runs_one_by_one(&self, moves: bool) -> bool {
+        let mut text = self.text.clone();
+        for joint in ["&&", "||", ">&1", ">&2", "&>"] {
+            text = text.replace(joint, " ");
+        }
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        let again = words.any(|word| matches!(word, "while" | "until" | "for" | "function"));
+        !again && !text.contains(['&', '(', '{', '`']) && (moves || !text.contains('|'))
+    }
+
     /// Whether nothing in it changes a file, for all that is known.
     pub(crate) fn changes_nothing(&self) -> bool {
         let Ok(script) = &self.read else { return false };
+        self.runs_only_readers(true) && script.files.iter().all(|file| file.access == Access::Read)
+    }
+
+    /// Whether all that it runs only reads; what it redirects may change. `git`: forms of git that only read count.
+    pub(crate) fn runs_only_readers(&self, git: bool) -> bool {
         let reads = |known: Option<&KnownUse>| known.is_some_and(KnownUse::only_reads);
-        script.started().all(|leaf| reads(leaf.known.as_ref()) || leaf.git.is_some())
-            && script.files.iter().all(|file| file.access == Access::Read)
+        let reader = |leaf: &Leaf| reads(leaf.known.as_ref()) || git && leaf.git.is_some();
+        self.read.as_ref().is_ok_and(|script| script.started().all(reader))
     }
 
     /// Where the text asks a program for its version that is often a proxy: each counts from where it starts.

@@ -141,7 +141,7 @@ impl Leaf {
     }
 
     /// Whether it goes to another directory for what follows.
-    pub(super) fn moves(&self) -> bool {
+    pub(crate) fn moves(&self) -> bool {
         self.words.first().is_some_and(|name| name == "cd")
     }
 }

@@ -10,6 +10,10 @@ const WORD_BYTES_MAX: usize = 4096;
 const BRACES_MAX: usize = 64;
 /// So many letters of options may stand before a value: `-xvfile`.
 const LETTERS_MAX: usize = 8;
+/// Marks that stand before a value, or between the parts of one.
+const MARKS: [char; 5] = ['=', ':', ',', '@', '+'];
+/// Behind so many of them the rest of a word is looked at whole.
+const MARKS_MAX: usize = 32;
 /// How deep quoted words are taken apart in their turn.
 const DEPTH_MAX: usize = 3;
 /// Stands for what the shell puts there.
@@ -96,12 +100,14 @@ impl Words {
         let letters = word.strip_prefix('-').unwrap_or_default();
         let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count().min(LETTERS_MAX);
         let behind_letters = (1..=count).filter_map(|skipped| letters.get(skipped..));
-        let behind_marks = word.match_indices(['=', ':', ',', '@', '+']).map(|(at, _)| &word[at + 1..]);
-        for tail in behind_letters.chain(behind_marks) {
-            self.one(tail);
-            for part in tail.split([':', ',', '@', '=']) {
-                self.one(part);
-            }
+        behind_letters.for_each(|tail| self.one(tail));
+        let mut marks = word.match_indices(MARKS).map(|(at, _)| &word[at + 1..]);
+        marks.by_ref().take(MARKS_MAX).for_each(|tail| self.one(tail));
+        self.more |= marks.next().is_some();
+        word.split(MARKS).for_each(|part| self.one(part));
+        letters.split(MARKS).for_each(|part| self.one(part));
+        if let Some(path) = word.split_once("file://").map(|(_, path)| path) {
+            self.one(path);
         }
     }
 
@@ -238,6 +244,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_word_of_nothing_but_marks_costs_little() {
+        for mark in ["=", "a,", "@:", "x=y+"] {
+            let words = Words::of(&format!("foo {}", mark.repeat(4_900)));
+            let bytes: usize = words.all.iter().map(String::len).sum();
+            assert!(words.more && words.all.len() < 100 && bytes < 1_000_000, "{mark}: {bytes}");
+        }
+    }
+
+    #[test]
     fn words_that_may_be_files() {
         for (command, named) in [
             ("sh ./run.sh", vec!["./run.sh"]),
@@ -261,6 +276,9 @@ mod tests {
             ("python3.11 -mpkg.sub.mod", vec!["pkg", "pkg/sub", "pkg/sub/mod", "pkg/sub/mod.py"]),
             ("go run ./cmd/x ./lib/...", vec!["./cmd/x", "./lib"]),
             ("bash ./r*.sh", vec!["./r*.sh"]),
+            ("pytest tests/test_a.py::test_x", vec!["tests/test_a.py"]),
+            ("foo file://./run.sh --x=file:///ws/b.sh", vec!["./run.sh", "/ws/b.sh"]),
+            ("foo a=b,c@d", vec!["a", "b", "c", "d", "b,c@d", "c@d"]),
             ("bash {run,}.sh a{b{c,d},e}", vec!["run.sh", ".sh", "abc", "abd", "ae"]),
             ("bash run{1..3}.sh", vec!["run\u{1}.sh"]),
             ("bash \"$PWD/run.sh\"", vec!["run.sh", "\u{1}/run.sh"]),

@@ -43,7 +43,8 @@ const TABLE: &[Row] = &[
     Row { name: "asdf", runs: "exec", skip: 0 },
     Row { name: "devbox", runs: "run", skip: 0 },
     Row { name: "cmake", runs: "-E", skip: 1 },
-    Row { name: "ip", runs: "exec", skip: 1 },
+    // Its words can be shortened.
+    Row { name: "ip", runs: "exec exe ex e", skip: 1 },
 ];
 
 /// Whether the table speaks of the program.
@@ -89,6 +90,10 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
                 return Some(Told::Anything);
             }
             out.command(command);
+            if name == "ip" {
+                // `-all` stands in the place of a name.
+                out.command(rest);
+            }
             out.exact = !command.is_empty();
             Some(Told::All)
         }

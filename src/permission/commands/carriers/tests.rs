@@ -35,6 +35,14 @@ fn tells(text: &str, want_commands: &[&str], want_scripts: &[&str]) {
     assert!(!found.untold && !found.guessed, "{text}: {found:?}");
 }
 
+/// What is said to run no argument is not asked what it carries.
+#[test]
+fn no_carrier_is_listed_as_running_nothing() {
+    for name in programs::RUN_NO_ARGUMENT.all() {
+        assert!(!subcommands::names(name), "{name}");
+    }
+}
+
 #[test]
 fn the_directory_of_what_is_run_is_told_or_nothing_is() {
     for (text, directory) in [

@@ -53,6 +53,10 @@ fn what_a_known_carrier_runs_stays_denied() {
         "tar --to-command='rm x' -xf a",
         "env --weird rm x",
         "/usr/bin/rm x",
+        "ip netns exec n rm x",
+        "ip -n y netns e n rm x",
+        "ip -all netns exec rm x",
+        "sudo ip vrf exec n env rm x",
     ] {
         let call = format!("Bash({command})");
         denies.is(&call, "deny").bypass_is(&call, "deny");
