@@ -101,7 +101,7 @@ fn through_links(text: &str) -> Option<Rule> {
         let path: PathBuf = std::iter::once("/").chain(parts[..length].iter().copied()).collect();
         Some((length, path.canonicalize().ok()?))
     })?;
-    let rest = parts[length..].iter().map(|part| format!("/{part}")).collect::<String>();
+    let rest = ["", &parts[length..].join("/")].join(if length < parts.len() { "/" } else { "" });
     let end = if pattern.ends_with('/') { "/" } else { "" };
     let led = format!("{tool}({}{rest}{end})", path_pattern::escape(real.to_str()?));
     let plain = format!("{tool}(/{}{end})", parts.join("/"));
