@@ -73,6 +73,19 @@ pub(super) fn of_command(
     on_disk.nothing_hidden = !policy.guards_reads()
         || analysis.runs_only_readers(on_disk.plain_repositories)
             && nothing_hidden(analysis, &operands, policy, place);
+    locate_words(analysis, &scope.workspace, directory, place, &mut on_disk);
+    programs_behind_links(analysis, directory, &mut on_disk);
+    (operands, on_disk)
+}
+
+/// Finds out where every word leads that may be a path, and what patterns of names stand for.
+fn locate_words(
+    analysis: &CommandAnalysis,
+    workspace: &Workspace,
+    directory: &Path,
+    place: &Place,
+    on_disk: &mut OnDisk,
+) {
     let words = analysis.word_paths(place);
     let distinct: HashSet<&PathBuf> = words.iter().map(|word| &word.written).collect();
     if distinct.len() > MAX_WORDS {
@@ -93,7 +106,7 @@ pub(super) fn of_command(
             }
             for written in paths {
                 let word = WordPath { path: place.resolve(&written), written, ..word.clone() };
-                match lead(&scope.workspace, directory, &word) {
+                match lead(workspace, directory, &word) {
                     Ok(lead) => on_disk.may_lead.extend(lead),
                     Err(Lost) => on_disk.words_located = false,
                 }
@@ -101,13 +114,11 @@ pub(super) fn of_command(
             }
             continue;
         }
-        match lead(&scope.workspace, directory, &word) {
+        match lead(workspace, directory, &word) {
             Ok(lead) => on_disk.leads.extend(lead),
             Err(Lost) => on_disk.words_located = false,
         }
     }
-    programs_behind_links(analysis, directory, &mut on_disk);
-    (operands, on_disk)
 }
 
 /// Whether every command that descends is known, and nothing that a rule hides lies beneath its operands.
