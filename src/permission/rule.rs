@@ -396,6 +396,7 @@ mod tests {
         for (rule, part) in [
             ("Bash(bash -c *)", Some("never match")),
             ("Bash(python3 -c *)", Some("never match")),
+            ("Bash(python3 -c 'p*')", None),
             ("Bash(node -e:*)", Some("never match")),
             ("Bash(cd x && make *)", Some("covers one command")),
             ("Bash(for f in a b; do touch x; done)", Some("asks all the same: a `for` loop")),

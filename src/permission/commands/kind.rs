@@ -223,10 +223,12 @@ fn script_comes_first(words: &[String], coverage: &Coverage) -> bool {
 }
 
 fn is_risky_option(program: &str, word: &str) -> bool {
+    if carriers::runs_something(program, word) {
+        return true;
+    }
     if let Some(names) = row(programs::RISKY_NAMES, program) {
         let name = word.trim_start_matches('-').split('=').next().unwrap_or(word);
-        return word.starts_with('-')
-            && names.split_ascii_whitespace().any(|n| n == name || (n == "B" && name.starts_with('B')));
+        return word.starts_with('-') && names.split_ascii_whitespace().any(|n| n == name);
     }
     // A variable of make is code as soon as it holds more than a word.
     if matches!(program, "make" | "gmake") && word.contains('=') {
@@ -433,6 +435,12 @@ mod tests {
             ("git *", "git archive -o /x HEAD", false),
             ("git *", "git diff --no-index /dev/null /etc/passwd", false),
             ("git commit -F msg", "git commit -F msg", true),
+            ("hg *", "hg pull --ssh=./x", false),
+            ("hg *", "hg pull --ss ./x", false),
+            ("hg *", "hg status", true),
+            ("npm *", "npm edit x --editor=./e", false),
+            ("npm *", "npm ci --no-audit", true),
+            ("just *", "just --choose --chooser ./e", false),
             ("make *", "make MAKEFILES=/tmp/x", false),
             ("make *", "make MAKE:=./x", false),
             ("make *", "make MAKE_ENV=1", true),

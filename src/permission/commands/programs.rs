@@ -168,26 +168,16 @@ pub(super) const RISKY_GIT: &[(&str, &str)] = &[
     ("tag", "Fesu"),
 ];
 
-/// Options of the same kind where one dash stands before a whole name.
+/// Options of the same kind where one dash stands before a whole name. (Those that run something stand in the table of
+/// carriers.)
 pub(super) const RISKY_NAMES: &[(&str, &str)] = &[
     ("ld", "plugin"),
     ("ld.bfd", "plugin"),
     ("ld.gold", "plugin"),
     ("gold", "plugin"),
-    ("go", "exec toolexec vettool overlay modfile"),
-    ("gcc", "wrapper fplugin specs B"),
-    ("cc", "wrapper fplugin specs B"),
-    ("g++", "wrapper fplugin specs B"),
-    ("c++", "wrapper fplugin specs B"),
-    ("cpp", "wrapper fplugin specs B"),
-    ("c89", "wrapper fplugin specs B"),
-    ("c99", "wrapper fplugin specs B"),
-    ("gfortran", "wrapper fplugin specs B"),
-    ("clang", "wrapper fplugin specs B Xclang load ld-path"),
-    ("openssl", "out writerand engine provider provider-path config keyout"),
+    ("openssl", "out writerand keyout"),
     ("tsc", "outDir outFile declarationDir"),
     ("esbuild", "outfile outdir"),
-    ("clang++", "wrapper fplugin specs B Xclang load ld-path"),
 ];
 
 /// Words behind which a program runs its other arguments: the next word must be spelt out.

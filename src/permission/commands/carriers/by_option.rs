@@ -100,8 +100,8 @@ const ONE_DASH: &[(&str, &str)] = &[
     ("c89", "wrapper fplugin specs B"),
     ("c99", "wrapper fplugin specs B"),
     ("gfortran", "wrapper fplugin specs B"),
-    ("clang", "wrapper fplugin Xclang load B ld-path"),
-    ("clang++", "wrapper fplugin Xclang load B ld-path"),
+    ("clang", "wrapper fplugin specs Xclang load B ld-path"),
+    ("clang++", "wrapper fplugin specs Xclang load B ld-path"),
 ];
 
 /// Programs that take `@file` for more words of their line, whatever those are (binutils 2.40, GCC 12 manual, 3.2).
@@ -137,16 +137,36 @@ pub(super) fn names(name: &str) -> bool {
     row(name).is_some() || ONE_DASH.iter().any(|(program, _)| *program == name) || TAKE_FILES.contains(&name)
 }
 
+/// Whether the word may be an option by which the program runs something: then no star stands for it.
+pub(in crate::permission::commands) fn runs_something(name: &str, word: &str) -> bool {
+    let named = ONE_DASH.iter().find(|(program, _)| *program == name);
+    if named.is_some_and(|(_, names)| is_one_of(word, names)) {
+        return true;
+    }
+    let Some(row) = row(name) else { return false };
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            let option = long[1..].split('=').next().unwrap_or_default();
+            !option.is_empty() && row.long.split_ascii_whitespace().any(|known| known.starts_with(option))
+        }
+        Some(cluster) => cluster.contains(|c| row.short.contains(c)),
+        None => false,
+    }
+}
+
+/// Whether the word is one of these options, with one dash or two.
+fn is_one_of(word: &str, names: &str) -> bool {
+    let option = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+    word.starts_with('-') && names.split(' ').any(|n| option == n || (n == "B" && option.starts_with('B')))
+}
+
 /// Adds what options of the program run.
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
     out.untold |= TAKE_FILES.contains(&name) && words.iter().skip(1).any(|word| word.starts_with('@'));
     if let Some((_, names)) = ONE_DASH.iter().find(|(program, _)| *program == name) {
         for (at, word) in words.iter().enumerate().skip(1) {
-            let option = word.trim_start_matches('-');
-            let (option, value) = option.split_once('=').map_or((option, None), |(o, v)| (o, Some(v)));
-            if word.starts_with('-')
-                && names.split(' ').any(|n| option == n || (n == "B" && option.starts_with('B')))
-            {
+            if is_one_of(word, names) {
+                let value = word.split_once('=').map(|(_, value)| value);
                 runs(value, words.get(at + 1), out);
             }
         }

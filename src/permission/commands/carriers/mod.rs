@@ -17,6 +17,7 @@ mod table;
 mod transparent;
 mod variables;
 
+pub(in crate::permission::commands) use by_option::runs_something;
 pub(crate) use interpreters::is_plain_module;
 pub(crate) use transparent::transparent;
 pub(crate) use variables::is_harmless_variable;
