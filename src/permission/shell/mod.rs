@@ -16,22 +16,20 @@ mod script;
 mod second;
 mod untold;
 mod word;
+mod word_paths;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 pub use brush::is_caught;
 pub use script::{FileUse, Leaf, NotUnderstood, Script};
 
 use self::scan::{Begins, Role, Segment};
+use self::word_paths::Words;
 use super::breaker;
 use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
 use super::commands::{carriers, descent, git, kind, operands};
 use super::subject::{Access, PathOf, Place};
 use crate::domain::visible;
-
-/// Words that are counted from every directory that a command goes to; further ones only from the first.
-const MAX_FOLLOWED: usize = 4096;
 
 /// What is known about the text of a command.
 #[derive(Debug, Clone)]
@@ -387,7 +385,7 @@ impl CommandAnalysis {
 
     /// Every path that a word of the text may mean, counted from where it starts and from where a `cd` leads.
     pub(crate) fn word_paths(&self, place: &Place) -> Vec<WordPath> {
-        let mut words = Words { place, seen: HashSet::new(), out: Vec::new() };
+        let mut words = Words::new(place);
         if let Ok(script) = &self.read {
             for leaf in &script.leaves {
                 let mut here = places(place, &leaf.directories);
@@ -409,90 +407,12 @@ impl CommandAnalysis {
                 words.of(segment, false, false, &here);
             }
         }
-        words.out
+        words.found()
     }
 }
 
 fn places(place: &Place, directories: &[PathBuf]) -> Vec<Place> {
     directories.iter().map(|directory| Place { cwd: place.cwd.join(directory), ..place.clone() }).collect()
-}
-
-/// Collects the paths that words may mean, each once.
-struct Words<'p> {
-    place: &'p Place,
-    seen: HashSet<(String, bool, bool, PathBuf)>,
-    out: Vec<WordPath>,
-}
-
-impl Words<'_> {
-    fn of(&mut self, segment: &Segment, reads: bool, stays: bool, places: &[Place]) {
-        let (skip, may_edit) = match segment.role() {
-            Role::Runs => (1, !reads && !kind::only_reads(segment.words())),
-            Role::Source => (0, false),
-            Role::Target => (0, true),
-        };
-        let descends = !stays && segment.role() == Role::Runs && !descent::stays(segment);
-        // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
-        let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
-        let words = words.map(|(_, word)| word).chain(segment.spaced());
-        let script = matches!(kind::base_name(segment.words().next().unwrap_or_default()), "sed" | "gsed");
-        let of_script = |word| if script { files_of_sed(word) } else { None };
-        let unpacks = kind::unpacks(segment.words());
-        let stem = |word| unpacks.then(|| unpacked(word)).flatten();
-        for part in words.flat_map(|word| path_parts(word).chain(of_script(word)).chain(stem(word))) {
-            let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
-            for here in places.iter().take(followed) {
-                if !self.seen.insert((part.to_owned(), may_edit, descends, here.cwd.clone())) {
-                    continue;
-                }
-                let written = here.word_target(part);
-                let path = here.resolve(&written);
-                let directory = self.place.workspace.starts_with(&path);
-                self.out.push(WordPath { path, written, may_edit, descends, directory });
-                if part.starts_with(['/', '~']) {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-/// The file that a command of sed's at the beginning of its script reads or writes without a blank: `1r.env`, `w.bashrc`.
-fn files_of_sed(script: &str) -> Option<&str> {
-    let at = script.find(['r', 'R', 'w', 'W'])?;
-    script.get(at + 1..)
-}
-
-/// What a file is called once it is unpacked.
-fn unpacked(name: &str) -> Option<&str> {
-    [".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"].iter().find_map(|ending| name.strip_suffix(ending))
-}
-
-/// Most letters of options that are looked behind for a path in one word: `-xvCdir`.
-const CLUSTER_MAX: usize = 8;
-
-/// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
-/// `-nfpath`, `name=@path;type=text`, `{path}`, `file://localhost/path`.
-fn path_parts(word: &str) -> impl Iterator<Item = &str> {
-    // To many programs `-` is a file like any other.
-    let whole = (!word.starts_with('-') || word == "-").then_some(word);
-    let cluster = word.strip_prefix('-').filter(|w| !w.starts_with('-')).unwrap_or_default();
-    let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).count().min(CLUSTER_MAX);
-    // Behind one letter whatever it is, behind more what looks like a path.
-    let behind_letters = (1..=letters.max(1)).filter_map(move |skipped| {
-        cluster.get(skipped..).filter(|rest| skipped == 1 || rest.contains(['.', '/', '~']))
-    });
-    let attached = cluster.get(1..);
-    let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
-    let pieces = word.split([':', '=', ',', '@', '<', ';', '{', '}']);
-    let of_url = word.split_once("file://localhost").map(|(_, path)| path);
-    let attached_to = attached.and_then(|word| word.strip_prefix('@'));
-    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@'), of_url]
-        .into_iter()
-        .flatten()
-        .chain(behind_letters)
-        .chain(pieces)
-        .filter(|part| !part.is_empty())
 }
 
 #[cfg(test)]

@@ -1,0 +1,100 @@
+//! The paths that words may mean, for all that is known of the programs that get them.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use super::super::commands::{descent, kind};
+use super::super::subject::Place;
+use super::WordPath;
+use super::scan::{Role, Segment};
+
+/// Words that are counted from every directory that a command goes to; further ones only from the first.
+const MAX_FOLLOWED: usize = 4096;
+
+/// Collects the paths that words may mean, each once.
+pub(super) struct Words<'p> {
+    place: &'p Place,
+    seen: HashSet<(String, bool, bool, PathBuf)>,
+    out: Vec<WordPath>,
+}
+
+impl<'p> Words<'p> {
+    pub(super) fn new(place: &'p Place) -> Self {
+        Self { place, seen: HashSet::new(), out: Vec::new() }
+    }
+
+    pub(super) fn found(self) -> Vec<WordPath> {
+        self.out
+    }
+
+    /// The words of a segment, which start in one of `places`. `reads`: its command only reads; `stays`: it goes into no
+    /// directory.
+    pub(super) fn of(&mut self, segment: &Segment, reads: bool, stays: bool, places: &[Place]) {
+        let (skip, may_edit) = match segment.role() {
+            Role::Runs => (1, !reads && !kind::only_reads(segment.words())),
+            Role::Source => (0, false),
+            Role::Target => (0, true),
+        };
+        let descends = !stays && segment.role() == Role::Runs && !descent::stays(segment);
+        // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
+        let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
+        let words = words.map(|(_, word)| word).chain(segment.spaced());
+        let script = matches!(kind::base_name(segment.words().next().unwrap_or_default()), "sed" | "gsed");
+        let of_script = |word| if script { files_of_sed(word) } else { None };
+        let unpacks = kind::unpacks(segment.words());
+        let stem = |word| unpacks.then(|| unpacked(word)).flatten();
+        for part in words.flat_map(|word| path_parts(word).chain(of_script(word)).chain(stem(word))) {
+            let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
+            for here in places.iter().take(followed) {
+                if !self.seen.insert((part.to_owned(), may_edit, descends, here.cwd.clone())) {
+                    continue;
+                }
+                let written = here.word_target(part);
+                let path = here.resolve(&written);
+                let directory = self.place.workspace.starts_with(&path);
+                self.out.push(WordPath { path, written, may_edit, descends, directory });
+                if part.starts_with(['/', '~']) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The file that a command of sed's at the beginning of its script reads or writes without a blank: `1r.env`, `w.bashrc`.
+fn files_of_sed(script: &str) -> Option<&str> {
+    let at = script.find(['r', 'R', 'w', 'W'])?;
+    script.get(at + 1..)
+}
+
+/// What a file is called once it is unpacked.
+fn unpacked(name: &str) -> Option<&str> {
+    [".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"].iter().find_map(|ending| name.strip_suffix(ending))
+}
+
+/// Most letters of options that are looked behind for a path in one word: `-xvCdir`.
+const CLUSTER_MAX: usize = 8;
+
+/// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
+/// `-nfpath`, `name=@path;type=text`, `{path}`, `file://localhost/path`.
+fn path_parts(word: &str) -> impl Iterator<Item = &str> {
+    // To many programs `-` is a file like any other.
+    let whole = (!word.starts_with('-') || word == "-").then_some(word);
+    let cluster = word.strip_prefix('-').filter(|w| !w.starts_with('-')).unwrap_or_default();
+    let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).count().min(CLUSTER_MAX);
+    // Behind one letter whatever it is, behind more what looks like a path.
+    let behind_letters = (1..=letters.max(1)).filter_map(move |skipped| {
+        cluster.get(skipped..).filter(|rest| skipped == 1 || rest.contains(['.', '/', '~']))
+    });
+    let attached = cluster.get(1..);
+    let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
+    let pieces = word.split([':', '=', ',', '@', '<', ';', '{', '}']);
+    let of_url = word.split_once("file://localhost").map(|(_, path)| path);
+    let attached_to = attached.and_then(|word| word.strip_prefix('@'));
+    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@'), of_url]
+        .into_iter()
+        .flatten()
+        .chain(behind_letters)
+        .chain(pieces)
+        .filter(|part| !part.is_empty())
+}
