@@ -30,7 +30,7 @@ pub(crate) fn unpacks<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
 /// `x86_64-linux-gnu-gcc-12` is `gcc`.
 pub(crate) fn base_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
-    let name = match name.split_once("-linux-gnu") {
+    let name = match name.contains('-').then(|| name.split_once("-linux-gnu")).flatten() {
         // `perl5.36-x86_64-linux-gnu`
         Some((before, "")) => before.rsplit_once('-').map_or(name, |(program, _)| program),
         Some((_, after)) => after.strip_prefix('-').unwrap_or(name),

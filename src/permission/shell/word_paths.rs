@@ -1,7 +1,7 @@
 //! The paths that words may mean, for all that is known of the programs that get them.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::super::commands::{descent, kind};
 use super::super::subject::Place;
@@ -14,13 +14,16 @@ const MAX_FOLLOWED: usize = 4096;
 /// Collects the paths that words may mean, each once.
 pub(super) struct Words<'p> {
     place: &'p Place,
-    seen: HashSet<(String, bool, bool, PathBuf)>,
+    /// The directories that words were counted from.
+    directories: Vec<PathBuf>,
+    /// By the number of the directory.
+    seen: HashSet<(String, bool, bool, usize)>,
     out: Vec<WordPath>,
 }
 
 impl<'p> Words<'p> {
     pub(super) fn new(place: &'p Place) -> Self {
-        Self { place, seen: HashSet::new(), out: Vec::new() }
+        Self { place, directories: Vec::new(), seen: HashSet::new(), out: Vec::new() }
     }
 
     pub(super) fn found(self) -> Vec<WordPath> {
@@ -43,10 +46,11 @@ impl<'p> Words<'p> {
         let of_script = |word| if script { files_of_sed(word) } else { None };
         let unpacks = kind::unpacks(segment.words());
         let stem = |word| unpacks.then(|| unpacked(word)).flatten();
+        let numbers: Vec<usize> = places.iter().map(|here| self.number(&here.cwd)).collect();
         for part in words.flat_map(|word| path_parts(word).chain(of_script(word)).chain(stem(word))) {
             let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
-            for here in places.iter().take(followed) {
-                if !self.seen.insert((part.to_owned(), may_edit, descends, here.cwd.clone())) {
+            for (here, number) in places.iter().zip(&numbers).take(followed) {
+                if !self.seen.insert((part.to_owned(), may_edit, descends, *number)) {
                     continue;
                 }
                 let written = here.word_target(part);
@@ -58,6 +62,14 @@ impl<'p> Words<'p> {
                 }
             }
         }
+    }
+
+    fn number(&mut self, directory: &Path) -> usize {
+        let known = self.directories.iter().position(|known| known == directory);
+        known.unwrap_or_else(|| {
+            self.directories.push(directory.to_owned());
+            self.directories.len() - 1
+        })
     }
 }
 
@@ -88,8 +100,11 @@ fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     });
     let attached = cluster.get(1..);
     let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
-    let pieces = word.split([':', '=', ',', '@', '<', ';', '{', '}']);
-    let of_url = word.split_once("file://localhost").map(|(_, path)| path);
+    // A word without a mark is one piece, which is looked at as the whole already.
+    let pieces =
+        word.split([':', '=', ',', '@', '<', ';', '{', '}']).filter(move |piece| Some(*piece) != whole);
+    let of_url =
+        word.contains(':').then(|| word.split_once("file://localhost")).flatten().map(|(_, path)| path);
     let attached_to = attached.and_then(|word| word.strip_prefix('@'));
     [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@'), of_url]
         .into_iter()
