@@ -49,6 +49,11 @@ pub(crate) fn removed(
     let lost = directories.len() > MAX_DIRECTORIES || directories.iter().any(|at| at.starts_with("/proc"));
     let fed = |segment: &&Segment| segment.words().any(|w| matches!(w, "xargs" | "parallel"));
     let removes = runs().filter_map(|s| Some((recursive_targets(s)?, fed(&s))));
+    // A substitution tears a command apart: where its `find` starts is not told then.
+    let alone = |s: &Segment| s.words().next().is_some_and(|word| is(word, "find")) && s.words().count() == 1;
+    if runs().any(alone) && runs().any(|s| s.words().any(|word| word == "-delete")) {
+        return Some("what is not told".to_owned());
+    }
     let others = runs().flat_map(|s| [emptied_by_find(s), moved_away(s)]).flatten().map(|t| (t, false));
     removes.chain(others).find_map(|(targets, fed)| {
         if targets.is_empty() || lost || fed {
@@ -63,8 +68,11 @@ pub(crate) fn removed(
 
 /// What the path stands for when the shell takes it for a pattern of names.
 fn pattern(path: &Path) -> Option<globset::GlobMatcher> {
-    let text = path.to_str().filter(|text| text.contains(['*', '?', '[']))?;
-    GlobBuilder::new(text).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
+    let text = lexical::without_ranges(path.to_str()?);
+    if !text.contains(['*', '?', '[']) {
+        return None;
+    }
+    GlobBuilder::new(&text).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }
 
 /// Where a command may be when it gets to its later parts: where it starts, what each `cd` in it names, and where an
@@ -316,6 +324,10 @@ mod tests {
             "rm -rf /h*/u",
             "rm -rf /srv/*r",
             "rm -rf {/w/ws,x}",
+            "rm -rf ../../{w..w}s",
+            "rm -rf /{a..z}*",
+            "mv ../../{v..x}s /tmp/x",
+            "find /w/{w..w}s -delete",
             "rm -rf /w/{ws,x}",
             "command rm -rf /",
             "find . -exec rm -rf / \\;",
@@ -349,6 +361,9 @@ mod tests {
             "find .. -name '*' -delete",
             "find .. -name x -o -delete",
             "sudo find / -xdev -delete",
+            "find $(pwd) -delete",
+            "find `pwd` -delete",
+            "find \"$(pwd)\" -mindepth 1 -delete",
             "mv /w/ws /tmp/x",
             "mv .. /tmp/x",
             "mv -t /tmp a ~",
@@ -384,6 +399,9 @@ mod tests {
             "rm $F x",
             "rm \"$TMPFILE\"",
             "rm -rf [a-z]x*",
+            "rm -rf {1..9}",
+            "rm -rf out{1..9}",
+            "mv {a..c} target",
             "find .. -name '*.pyc' -delete",
             "find .. -type f -name '*.o' -delete",
             "find .. \\( -name '*.pyc' -o -name '*.pyo' \\) -delete",

@@ -1,5 +1,6 @@
 //! Paths as text: an absolute normal form without touching the file system.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 /// `path` joined to `base` with `.`, `..` and doubled slashes resolved by spelling alone. `..` above the root
@@ -19,9 +20,43 @@ pub(crate) fn normal(base: &Path, path: &Path) -> PathBuf {
     out
 }
 
+/// The pattern with `?*` for each range in braces (`{a..f}`, `{1..9}`), which stands for letters and numbers.
+pub(crate) fn without_ranges(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains("..") || !pattern.contains('{') {
+        return Cow::Borrowed(pattern);
+    }
+    let mut out = String::with_capacity(pattern.len());
+    for part in pattern.split_inclusive('}') {
+        let range = part.rfind('{').filter(|at| part.ends_with('}') && part[*at..].contains(".."));
+        match range {
+            Some(at) => {
+                out.push_str(&part[..at]);
+                out.push_str("?*");
+            }
+            None => out.push_str(part),
+        }
+    }
+    Cow::Owned(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_stand_for_some_name() {
+        for (pattern, want) in [
+            (".e{n..n}v", ".e?*v"),
+            ("{a..f}{1..9..2}", "?*?*"),
+            ("{{a..b},c}", "{?*,c}"),
+            ("a..b", "a..b"),
+            ("{a,b}/..", "{a,b}/.."),
+            ("../{x", "../{x"),
+            ("}..{", "}..{"),
+        ] {
+            assert_eq!(without_ranges(pattern), want, "{pattern}");
+        }
+    }
 
     #[test]
     fn dots_and_slashes_are_resolved_by_spelling() {

@@ -10,6 +10,7 @@ use globset::GlobBuilder;
 use super::beneath;
 use super::checker::PermissionRequest;
 use super::commands::{carriers, kind};
+use super::lexical;
 use super::policy::Policy;
 use super::repository;
 use super::shell::scan;
@@ -92,11 +93,11 @@ fn locate_words(
         on_disk.words_located = false;
     }
     let patterns = analysis.understood().is_none();
-    let hidden = analysis.text().contains("dotglob");
+    let matching = Matching::of(analysis.text());
     let mut names = MAX_NAMES;
     for word in words.into_iter().take(MAX_WORDS) {
         if patterns && is_pattern(word.written.as_os_str()) {
-            let Ok(paths) = expanded(&word.written, hidden, &mut names) else {
+            let Ok(paths) = expanded(&word.written, matching, &mut names) else {
                 on_disk.words_located = false;
                 continue;
             };
@@ -170,16 +171,39 @@ fn is_pattern(name: &OsStr) -> bool {
     name.as_bytes().iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'))
 }
 
+/// How the shell matches patterns of names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Matching {
+    Usual,
+    /// A pattern may stand for more than it looks like.
+    Untold,
+}
+
+impl Matching {
+    /// What the text may have set: bash's manual, "The Shopt Builtin", "Invoking Bash" and "Bash Variables". Pieces of these
+    /// words are enough, since quotes may stand between them.
+    fn of(text: &str) -> Self {
+        let options = ["glob", "shopt", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE", "GLOBSORT", "BASH_ENV"];
+        // `-O extglob`, `+O`, and the patterns of extglob.
+        let given = ["-O", "+O", "@(", "+(", "!(", "?(", "*("];
+        let sets = options.iter().chain(&given).any(|piece| text.contains(piece));
+        if sets { Self::Untold } else { Self::Usual }
+    }
+}
+
 /// The paths that a pattern of names stands for. At most `left` names are looked at, for all patterns together.
-fn expanded(pattern: &Path, hidden: bool, left: &mut usize) -> Result<Vec<PathBuf>, Lost> {
+fn expanded(pattern: &Path, matching: Matching, left: &mut usize) -> Result<Vec<PathBuf>, Lost> {
+    if matching == Matching::Untold {
+        return Err(Lost);
+    }
     let mut paths = vec![PathBuf::from("/")];
     for part in pattern.components() {
         if !is_pattern(part.as_os_str()) {
             push_to_all(&mut paths, part.as_os_str());
             continue;
         }
-        let text = part.as_os_str().to_str().ok_or(Lost)?;
-        let Ok(glob) = GlobBuilder::new(text).build() else {
+        let text = lexical::without_ranges(part.as_os_str().to_str().ok_or(Lost)?);
+        let Ok(glob) = GlobBuilder::new(&text).build() else {
             // The shell takes an unfinished bracket as it is, and goes on beyond a slash in braces.
             if text.contains('{') {
                 return Err(Lost);
@@ -187,7 +211,7 @@ fn expanded(pattern: &Path, hidden: bool, left: &mut usize) -> Result<Vec<PathBu
             push_to_all(&mut paths, part.as_os_str());
             continue;
         };
-        let (matcher, dotted) = (glob.compile_matcher(), hidden || text.starts_with(['.', '{']));
+        let (matcher, dotted) = (glob.compile_matcher(), text.starts_with(['.', '{']));
         let mut found = Vec::new();
         for path in &paths {
             let Ok(entries) = std::fs::read_dir(path) else { continue };

@@ -88,8 +88,8 @@ pub struct Policy {
     own_paths: Vec<PathBuf>,
     roots: Vec<PathBuf>,
     warnings: Vec<RuleWarning>,
-    /// Deny or always_ask speak of Bash: what is not understood might be meant.
-    guards_bash: bool,
+    /// Deny or always_ask speak of what a command may do: one that is not understood might be meant.
+    guards_commands: bool,
 }
 
 impl Policy {
@@ -113,7 +113,7 @@ impl Policy {
         let deny = RuleList::compile(rules.deny, Reach::Wide)?;
         let always_ask = RuleList::compile(rules.always_ask, Reach::Wide)?;
         Ok(Self {
-            guards_bash: deny.mentions_bash() || always_ask.mentions_bash(),
+            guards_commands: deny.guards_commands() || always_ask.guards_commands(),
             deny,
             always_ask,
             ask: RuleList::compile(rules.ask, Reach::Wide)?,
@@ -249,17 +249,17 @@ impl Policy {
             return Some(reason);
         }
         let typed_freely = subject.tool == "BashInput" && self.allow.outright(subject).is_some();
-        if let Some(leads) = subject.on_disk.hidden_carrier.as_ref().filter(|_| self.guards_bash) {
+        if let Some(leads) = subject.on_disk.hidden_carrier.as_ref().filter(|_| self.guards_commands) {
             let text = format!(
-                "{}, which runs what it is given, and rules that hold in every session speak of commands",
+                "{}, which runs what it is given, and rules that hold in every session might speak of that",
                 visible::one_line(leads)
             );
             return Some(Reason::new(By::NotUnderstood, text));
         }
-        if self.guards_bash && command.understood().is_none() && !typed_freely {
+        if self.guards_commands && command.understood().is_none() && !typed_freely {
             let why = command.not_understood().map_or("", |why| why.0);
             let text = format!(
-                "the command is not understood ({why}), and rules that hold in every session speak of commands"
+                "the command is not understood ({why}), and rules that hold in every session might speak of it"
             );
             return Some(Reason::new(By::NotUnderstood, text));
         }
@@ -270,9 +270,12 @@ impl Policy {
     fn might_reach_denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
         let command = subject.command.as_ref()?;
         let on_disk = &subject.on_disk;
-        let located = on_disk.operands_located && on_disk.words_located && !command.has_untold_paths();
-        let text = if !located && (self.deny.guards_paths() || self.always_ask.guards_paths()) {
+        let located = on_disk.operands_located && on_disk.words_located;
+        let guards_paths = self.deny.guards_paths() || self.always_ask.guards_paths();
+        let text = if guards_paths && !located {
             "it is not known where a path in it leads, and rules that hold in every session speak of paths"
+        } else if guards_paths && command.opens_untold_names() {
+            "a program in it gets names of files that are not told, and rules that hold in every session speak of paths"
         } else if self.hides_beneath(subject) && command.descends() {
             "it reads what lies beneath a directory, and what may not be read may be there"
         } else if words

@@ -120,9 +120,9 @@ impl RuleList {
         self.rules.get(number)
     }
 
-    /// Whether any rule speaks of what Bash runs.
-    pub(crate) fn mentions_bash(&self) -> bool {
-        self.rules.iter().any(|r| r.rule.is_for_bash())
+    /// Whether any rule speaks of what a command may run or open.
+    pub(crate) fn guards_commands(&self) -> bool {
+        self.rules.iter().any(|r| r.rule.is_for_bash()) || self.guards_paths()
     }
 
     /// Whether a rule about Bash speaks of a program.

@@ -7,6 +7,7 @@ pub(crate) mod carriers;
 pub(crate) mod descent;
 pub(crate) mod git;
 pub(crate) mod kind;
+pub(in crate::permission) mod named_elsewhere;
 pub(in crate::permission) mod names;
 pub(crate) mod operands;
 mod programs;

@@ -191,8 +191,11 @@ async fn words_are_followed_to_where_they_lead() {
     {
         given.is(&disk, command, "forced").await;
     }
-    for command in ["cat *.txt", "cat o? n*", "cat none/*/x"] {
-        given.is(&disk, command, "allow").await;
+    // What a pattern stands for when the command runs is not told now.
+    for command in
+        ["cat *.txt", "cat .e{n..n}v", "shopt -s extglob; cat .@(env)", "cat $(ls -A)", "cat .e``nv"]
+    {
+        given.is(&disk, command, "forced").await;
     }
     let ask = Given { always_ask: deny, bypass: true, ..Given::default() };
     ask.is(&disk, "cp e2 zz", "forced").await;
@@ -202,7 +205,10 @@ async fn words_are_followed_to_where_they_lead() {
     none.is(&disk, &format!("cp ok.txt {}", long("g2/hooks/pre-commit")), "forced").await;
     none.is(&disk, "cd g2 && cp ../ok.txt hooks/pre-commit", "forced").await;
     none.is(&disk, "cp ok.txt .g*/hooks/x", "forced").await;
+    none.is(&disk, "cp ok.txt .g{i..i}t/hooks/x", "forced").await;
+    none.is(&disk, "cd .g{h..j}t && touch hooks/x", "forced").await;
     none.is(&disk, "cp e2 zz", "allow").await;
+    none.is(&disk, "cat *.txt", "allow").await;
 }
 
 #[tokio::test]
@@ -690,23 +696,37 @@ async fn a_dash_is_a_file_to_programs_that_take_it_so() {
 }
 
 #[tokio::test]
-async fn a_path_that_only_the_shell_knows_is_asked_about_where_rules_speak_of_paths() {
+async fn names_that_the_text_does_not_tell_are_asked_about_where_rules_speak_of_paths() {
     let disk = disk();
-    let given = Given { deny: &["Read(./lock/**)"], bypass: true, ..Given::default() };
-    for command in
-        ["D=lock; cat $D/x", "cat \"${x:-lock}\"/x", "cat ~root/x", "cat ~+/lock/x", "x=1; cat < $f"]
-    {
-        given.is(&disk, command, "forced").await;
-    }
-    for command in ["for i in 1 2; do echo $i; done", "x=$(date); echo \"$x\""] {
-        given.is(&disk, command, "allow").await;
-    }
     let home = format!("Read({}/**)", disk.outside.display());
-    let given = Given { deny: &[&home], bypass: true, ..Given::default() };
-    given.is(&disk, "for i in 1 2; do echo $i; done", "allow").await;
+    for deny in ["Read(./lock/**)", "Edit(lock/**)", &home] {
+        let given = Given { deny: &[deny], bypass: true, ..Given::default() };
+        for command in [
+            "D=lock; cat $D/x",
+            "cat ~root/x",
+            "x=1; cat < $f",
+            "cat .e$(:)nv",
+            "for i in 1 2; do echo $i; done",
+            "source <(printf 'cat lo%sk/x' c)",
+            "printf 'cat lo%sk/x' c | sh",
+            "python3 -c 'print(1)'",
+            "ls -A | xargs cat",
+            "xargs cat <<< .env",
+            "printf x > n; sort --files0-from=n",
+            "tar cf o -T n",
+            "git add --pathspec-from-file=n",
+        ] {
+            given.is(&disk, command, "forced").await;
+        }
+        for command in ["echo a | xargs echo", "sort ok.txt", "npm install @types/node", "sh -c 'echo a'"] {
+            given.is(&disk, command, "allow").await;
+        }
+    }
     // Without rules for paths bypass is what it says.
     let given = Given { bypass: true, ..Given::default() };
-    given.is(&disk, "D=lock; cat $D/x", "allow").await;
+    for command in ["D=lock; cat $D/x", "ls -A | xargs cat"] {
+        given.is(&disk, command, "allow").await;
+    }
 }
 
 #[tokio::test]

@@ -14,7 +14,6 @@ mod redirections;
 pub(crate) mod scan;
 mod script;
 mod second;
-mod untold;
 mod word;
 mod word_paths;
 
@@ -27,7 +26,7 @@ use self::scan::{Begins, Role, Segment};
 use self::word_paths::Words;
 use super::breaker;
 use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
-use super::commands::{carriers, descent, git, kind, operands};
+use super::commands::{carriers, descent, git, kind, named_elsewhere, operands};
 use super::subject::{Access, PathOf, Place};
 use crate::domain::visible;
 
@@ -360,9 +359,11 @@ impl CommandAnalysis {
         Some(numbers)
     }
 
-    /// Whether a word that may be a path leads where the text does not tell, in a text that is not understood.
-    pub(crate) fn has_untold_paths(&self) -> bool {
-        self.read.is_err() && self.segments.iter().any(untold::has_untold_path)
+    /// Whether a program in an understood text gets names of files that the text does not tell: through its input, from
+    /// a file, or by whoever runs it (`xargs cat`).
+    pub(crate) fn opens_untold_names(&self) -> bool {
+        let more = self.programs_with_more_words().any(named_elsewhere::opens_what_it_gets);
+        more || self.read.is_ok() && self.segments.iter().any(named_elsewhere::reads_names)
     }
 
     /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).
