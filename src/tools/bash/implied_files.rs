@@ -115,6 +115,24 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("podman", &["Containerfile", "Dockerfile"]),
     ("docker-compose", &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"]),
     ("terraform", &["main.tf"]),
+    // kubernetes.io, "kubectl apply": each file of the directory; perlrun(1), `-I`; bats(1).
+    ("kubectl", &["*.yaml", "*.yml", "*.json"]),
+    ("perl", &["*.pm"]),
+    ("bats", &["*.bats", "*.bash"]),
+    ("swift", &["Package.swift", "Package.resolved"]),
+    (
+        "dotnet",
+        &[
+            "*.csproj",
+            "*.fsproj",
+            "*.vbproj",
+            "*.sln",
+            "Directory.Build.props",
+            "Directory.Build.targets",
+            "global.json",
+            "nuget.config",
+        ],
+    ),
     ("vagrant", &["Vagrantfile"]),
 ];
 
@@ -144,6 +162,11 @@ mod tests {
         assert_eq!(of(&["npm", "npx"]), ["package.json", "package-lock.json", ".npmrc"]);
         assert!(of(&["tsc"]).contains(&"tsconfig.json"));
         assert!(of(&["python3.11"]).contains(&"__main__.py"));
+        assert!(
+            of(&["dotnet", "build"]).contains(&"*.csproj")
+                && of(&["swift", "build"]).contains(&"Package.swift")
+        );
+        assert!(of(&["kubectl", "apply", "-f", "dir"]).contains(&"*.yaml"));
         assert!(of(&["ls", "makeup"]).is_empty());
     }
 }
