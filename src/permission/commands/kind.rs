@@ -3,8 +3,10 @@
 use super::super::command_pattern::Coverage;
 use super::builtins::{self, Does};
 use super::carriers;
+use super::leading_out;
 use super::programs::{self, row};
 use super::read_only as known;
+use super::setting_up;
 
 /// What a program does with what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,9 +171,18 @@ pub(crate) fn may_allow(words: &[String], coverage: &Coverage, confined: bool) -
             // `tar cIf`: its first word is options even without a dash.
             let old_style = name == "tar" && words.get(1).is_some_and(|w| w.contains(['I', 'F', 'T', 'P']));
             let plain = name != "git" || git_is_plain(words, coverage);
-            let of_git = |w: &str| name == "git" && is_risky_for_git(words, w);
-            let risky = old_style || swallowed.iter().any(|w| is_risky_option(name, w) || of_git(w));
-            plain && !risky && !runs_a_swallowed_word(name, words, coverage)
+            let of_subcommand = |w: &str| {
+                name == "git" && is_risky_for_git(words, w) || carriers::of_subcommand(name, words, w)
+            };
+            let beyond = name == "git" && compares_files_outside(words, &swallowed);
+            let risky =
+                old_style || beyond || swallowed.iter().any(|w| is_risky_option(name, w) || of_subcommand(w));
+            let spelled = |at: usize| coverage.spelled.get(at).copied().unwrap_or(false);
+            plain
+                && !risky
+                && !carriers::runs_swallowed(name, words, spelled)
+                && !leading_out::by_option(name, words, spelled)
+                && !setting_up::swallowed(name, words, spelled)
         }
     }
 }
@@ -230,17 +241,15 @@ fn is_risky_option(program: &str, word: &str) -> bool {
         let name = word.trim_start_matches('-').split('=').next().unwrap_or(word);
         return word.starts_with('-') && names.split_ascii_whitespace().any(|n| n == name);
     }
-    // A variable of make is code as soon as it holds more than a word.
     if matches!(program, "make" | "gmake") && word.contains('=') {
-        let reads_or_runs = ["MAKEFILES", "MAKE"].iter().any(|name| {
-            word.strip_prefix(name)
-                .is_some_and(|rest| rest.trim_start_matches([':', '+', '?', '!']).starts_with('='))
-        });
-        return reads_or_runs
-            || word.contains(|c: char| !c.is_ascii_alphanumeric() && !"=_./,:+-".contains(c))
-            || word.starts_with("--");
+        return is_risky_for_make(word);
     }
-    if let Some(long) = word.strip_prefix("--").filter(|l| !l.is_empty()) {
+    // cmake(1), cmake-variables(7): `-DX=y`, `-D X:TYPE=y`.
+    if program == "cmake" && word.contains('=') && (word.starts_with("-D") || !word.starts_with('-')) {
+        let variable = word.strip_prefix("-D").unwrap_or(word);
+        return variable.split([':', '=']).next().is_some_and(names_a_program);
+    }
+    if let Some(long) = carriers::long_name(program, word).filter(|l| !l.is_empty()) {
         let name = long.split('=').next().unwrap_or(long);
         return row(programs::RISKY_LONG, program)
             .is_some_and(|risky| risky.split_ascii_whitespace().any(|r| r.starts_with(name)));
@@ -253,6 +262,23 @@ fn is_risky_option(program: &str, word: &str) -> bool {
     }
 }
 
+/// Whether a variable on the line of make (GNU make 4.3 manual, 9.5 and 10.3) is code, as it is as soon as it holds more
+/// than a word, names a program or a makefile, or leads out of the workspace.
+fn is_risky_for_make(word: &str) -> bool {
+    let (name, value) = word.split_once('=').unwrap_or((word, ""));
+    let name = name.trim_end_matches([':', '+', '?', '!']);
+    word.starts_with("--")
+        || word.contains(|c: char| !c.is_ascii_alphanumeric() && !"=_./,:+-".contains(c))
+        || names_a_program(name)
+        || leading_out::leads_out(value)
+}
+
+/// Whether a variable of this name usually holds a program.
+fn names_a_program(variable: &str) -> bool {
+    programs::PROGRAM_VARIABLES.has(variable)
+        || programs::PROGRAM_ENDINGS.split_ascii_whitespace().any(|end| variable.ends_with(end))
+}
+
 /// Whether the word is a cluster of short options with one that the subcommand reads a file, or runs a program, by.
 fn is_risky_for_git(words: &[String], word: &str) -> bool {
     let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) else { return false };
@@ -263,17 +289,13 @@ fn is_risky_for_git(words: &[String], word: &str) -> bool {
     risky.is_some_and(|letters| cluster.contains(|c| letters.contains(c)))
 }
 
-/// Whether the program runs a word that the rule does not spell out (`npm exec *`). Behind the first such
-/// subcommand the arguments are those of what is run.
-fn runs_a_swallowed_word(program: &str, words: &[String], coverage: &Coverage) -> bool {
-    let Some(runners) = row(programs::RUNS_NEXT, program) else { return false };
-    let is_runner = |word: &String| runners.split_ascii_whitespace().any(|r| r == word);
-    let spelled = |at: usize| coverage.spelled.get(at).copied().unwrap_or(false);
-    let Some(mut at) = words.iter().skip(1).position(is_runner).map(|at| at + 1) else { return false };
-    while words.get(at + 1).is_some_and(is_runner) {
-        at += 1;
-    }
-    !spelled(at) || !spelled(at + 1) || words.get(at + 1).is_some_and(|next| next.starts_with('-'))
+/// Two operands for `git diff` of which one leads out are files to compare, as with `--no-index` (git-diff(1)).
+fn compares_files_outside(words: &[String], swallowed: &[&str]) -> bool {
+    let mut rest = words.iter().skip(1).map(String::as_str);
+    let leads_out = |word: &&str| word.starts_with('/') || word.split('/').any(|name| name == "..");
+    git_subcommand(&mut rest) == Some("diff")
+        && rest.filter(|word| !word.starts_with('-')).count() > 1
+        && swallowed.iter().any(leads_out)
 }
 
 /// A subcommand that is no alias and evaluates nothing, with no option before it; or the rule spells out
@@ -457,5 +479,188 @@ mod tests {
             assert_eq!(allows(pattern, command, true), want, "{pattern} | {command}");
             assert!(!allows(pattern, command, false), "unconfined: {pattern} | {command}");
         }
+    }
+
+    /// Whether a star for the program covers the command, on a floor.
+    fn by_star(command: &str) -> bool {
+        let program = command.split(' ').next().unwrap_or_default();
+        allows(&format!("{program} *"), command, true)
+    }
+
+    #[test]
+    fn a_star_stands_for_no_other_program_no_settings_and_no_place_outside() {
+        let commands = [
+            "apt-cache -o Dir::Bin::dpkg=./x policy",
+            "apt-cache -oDir::Bin::dpkg=./x policy",
+            "apt-mark --option=Dir::Bin::dpkg=./x showauto",
+            "apt-config -c x dump",
+            "apt-key --config-fi x list",
+            "npm config set script-shell=x",
+            "npm set script-shell=x",
+            "npm -script-shell=./x run build",
+            "npm -userconfig x ci",
+            "go env -w GOFLAGS=-toolexec=x",
+            "pip config set a b",
+            "gh alias set x y",
+            "cargo new x",
+            "hg init",
+            "cargo test --manifest-path /outside/Cargo.toml",
+            "cargo test --target-dir /outside",
+            "cargo test --manifest-path ../x/Cargo.toml",
+            "cargo -C /outside test",
+            "cargo rustc -- -C linker=./x",
+            "cargo rustc -- -Clink-arg=-fplugin=x",
+            "npm test -C /outside",
+            "npm --prefix /outside test",
+            "pnpm --dir=/outside test",
+            "yarn --cwd /outside test",
+            "go build -C /outside",
+            "go test -ldflags=-extld=touch",
+            "go test -ldflags=-extldflags=-fplugin=x",
+            "pytest --rootdir /outside",
+            "pytest -c /outside/x.ini",
+            "conda run touch x",
+            "mamba run touch x",
+            "docker-compose run x touch",
+            "mise exec touch x",
+            "asdf exec touch x",
+            "devbox run touch x",
+            "pip --python ./x.sh list",
+            "pip3 --pyth=./x.sh list",
+            "gcc -Wl,-plugin=./pl.so m.c",
+            "gcc -Wl,--as-needed,-plug,./pl.so m.c",
+            "gcc -Wl,@f m.c",
+            "gcc -Wp,-fplugin=./x m.c",
+            "gcc -Xlinker -plugin=./pl.so m.c",
+            "clang -fuse-ld=./x m.c",
+            "make CC=./x.sh m",
+            "make HOSTCC=x m",
+            "make SHELL=/bin/true m",
+            "make DESTDIR=/outside install",
+            "make X=../x m",
+            "cmake -DCMAKE_C_COMPILER=./x .",
+            "cmake -D CMAKE_CXX_COMPILER_LAUNCHER:STRING=x .",
+            "cmake -Pa=b.cmake",
+            "cmake -D CMAKE_TOOLCHAIN_FILE=/x .",
+            "pnpm touch x",
+            "pnpm -r ./x.sh",
+            "pnpm --filter web node -e x",
+            "bun run touch f",
+            "bun /outside/x.ts",
+            "yarn node -e x",
+            "yarn run node -e x",
+            "rake -e x",
+            "rake -vp x",
+            "mix eval x",
+            "mix cmd touch x",
+            "mix run -e x",
+            "jj util exec -- touch x",
+            "jj --config x=y log",
+            "jj diff --tool touch",
+            "hg bisect -c touch",
+            "hg bis -xc touch",
+            "hg extdiff -p touch",
+            "hg merge -t touch",
+            "stack exec -- touch x",
+            "stack eval x",
+            "cabal exec -- touch x",
+            "dune exec -- touch x",
+            "composer exec -- touch x",
+            "tox exec -- touch x",
+            "tox -x testenv.commands=touch",
+            "meson devenv touch x",
+            "bazel run --run_under=touch x",
+            "sbt !touch",
+            "mvn exec:exec -Dexec.executable=touch",
+            "mvn -Djvm=./x test",
+            "mypy --python-executable ./x m",
+            "pandoc -t ./x.lua f",
+            "pandoc -tx.lua f",
+            "pandoc --from=x.lua f",
+            "kubectl --kubeconfig=x get pods",
+            "git diff /etc/hostname /etc/shells",
+            "git diff a ../../x",
+            "git diff -- /etc/hostname a",
+            "git tag --local-user=x v1",
+            "git blame --ignore-revs-file=/etc/passwd a",
+        ];
+        let covered: Vec<&str> = commands.into_iter().filter(|command| by_star(command)).collect();
+        assert!(covered.is_empty(), "{covered:#?}");
+        assert!(
+            commands.into_iter().all(|command| allows(command, command, true)),
+            "those that are spelt out"
+        );
+    }
+
+    #[test]
+    fn a_star_stands_for_what_is_done_every_day() {
+        let commands = [
+            "apt-cache policy curl",
+            "apt-cache search --names-only x",
+            "npm run build",
+            "npm test -- --watch",
+            "npm ci",
+            "npm --prefix frontend run build",
+            "npm config get registry",
+            "npm init -y",
+            "pnpm test",
+            "pnpm build",
+            "pnpm --filter web build",
+            "pnpm -r lint --fix",
+            "pnpm vitest run x",
+            "pnpm add -D x",
+            "pnpm install --frozen-lockfile",
+            "pnpm watch",
+            "yarn build",
+            "yarn test --ci",
+            "yarn workspace web build",
+            "bun test",
+            "bun run src/x.ts",
+            "bun run test --x",
+            "cargo test --all",
+            "cargo test --manifest-path crates/a/Cargo.toml",
+            "cargo test --target x86_64-unknown-linux-gnu -- --nocapture",
+            "cargo clippy --all-targets -- -D warnings",
+            "make test VERBOSE=1",
+            "make -j4",
+            "make V=1 BUILD_DIR=out/x",
+            "make test TESTS=tests/a.py",
+            "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
+            "cmake --build build -j4",
+            "go test ./... -run TestX",
+            "go build -ldflags=-s -o bin/x ./cmd/x",
+            "go env GOPATH",
+            "go build -ldflags=-extldflags=-static ./...",
+            "gcc -Wl,--as-needed,-rpath,lib -Wall -o m m.c -lpthread",
+            "gcc -Wp,-D_FORTIFY_SOURCE=2 -c m.c",
+            "pytest -q tests -k a",
+            "pytest -p no:cacheprovider -x",
+            "pip install -r requirements.txt",
+            "pip list",
+            "mypy --python-version 3.11 src",
+            "tox -e py311",
+            "jj log -r @",
+            "jj diff --from a --to b",
+            "hg diff -c 1",
+            "hg log -p",
+            "rake -T",
+            "mix test --exclude x",
+            "mvn -DskipTests package",
+            "mvn -q -Dtest=A#b test",
+            "gradle build -x test",
+            "kubectl get pods -n x",
+            "conda list",
+            "composer install --no-dev",
+            "gh pr view 1",
+            "gh repo view x",
+            "docker compose-x",
+            "pandoc -t html f.md",
+            "git diff main..dev",
+            "git diff HEAD -- src/a",
+            "git diff HEAD~1 HEAD",
+            "git commit --signoff -m x",
+        ];
+        let asked: Vec<&str> = commands.into_iter().filter(|command| !by_star(command)).collect();
+        assert!(asked.is_empty(), "{asked:#?}");
     }
 }

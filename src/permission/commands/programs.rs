@@ -80,7 +80,8 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
         "git",
         "exec exec-path upload-pack receive-pack ext-diff textconv open-files-in-pager output config \
      config-env template separate-git-dir git-dir work-tree extcmd paginate strategy gpg-sign edit \
-     contents file unsafe-paths build-fake-ancestor pathspec-from-file no-index",
+     contents file unsafe-paths build-fake-ancestor pathspec-from-file no-index ignore-revs-file output-directory sign signed local-user \
+     reedit-message",
     ),
     (
         "tar",
@@ -103,8 +104,11 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
     ("cargo", "config"),
     ("make", "eval file makefile directory include-dir"),
     ("gmake", "eval file makefile directory include-dir"),
-    ("npm", "script-shell node-options prefix userconfig globalconfig call"),
-    ("pnpm", "script-shell node-options prefix config"),
+    ("npm", "script-shell node-options userconfig globalconfig call"),
+    ("pnpm", "script-shell node-options config"),
+    // A kubeconfig names programs that fetch credentials (kubernetes.io, "client-go credential plugins").
+    ("kubectl", "kubeconfig"),
+    ("helm", "kubeconfig"),
     ("pandoc", "filter lua-filter defaults output extract-media pdf-engine"),
     ("patch", "output reject-file ed directory get"),
     ("gpg", "output photo-viewer agent-program dirmngr-program keyboxd-program exec-path options homedir"),
@@ -180,32 +184,24 @@ pub(super) const RISKY_NAMES: &[(&str, &str)] = &[
     ("esbuild", "outfile outdir"),
 ];
 
-/// Words behind which a program runs its other arguments: the next word must be spelt out.
-pub(super) const RUNS_NEXT: &[(&str, &str)] = &[
-    ("npm", "exec x explore"),
-    ("pnpm", "exec dlx"),
-    ("yarn", "exec dlx"),
-    ("bun", "x exec -e --eval -p --print"),
-    ("deno", "eval run"),
-    ("uv", "run tool"),
-    ("poetry", "run"),
-    ("pipenv", "run"),
-    ("hatch", "run"),
-    ("bundle", "exec"),
-    ("go", "run"),
-    ("ip", "exec exe ex e"),
-    ("docker", "run exec compose"),
-    ("podman", "run exec"),
-    ("kubectl", "exec run"),
-    ("rustup", "run"),
-];
+/// Variables of makefiles that name a program, or another makefile: GNU make 4.3 manual, 10.3 and 5.7, GNU coding
+/// standards, 7.2.3.
+pub(super) static PROGRAM_VARIABLES: Names = Names::of(&[
+    "MAKE MAKEFILES MAKEFLAGS AR AS LD NM CPP FC F77 M2C PC CO GET LEX YACC FLEX BISON LINT MAKEINFO TEX TEXI2DVI WEAVE",
+    "CWEAVE TANGLE CTANGLE RM CP MV LN INSTALL MKDIR SED AWK GREP STRIP RANLIB OBJCOPY OBJDUMP PERL PYTHON PYTHON3 PIP",
+    "PYTEST RUBY NODE NPM NPX YARN PNPM GO GOFMT CARGO RUSTC JAVA JAVAC DOCKER SUDO EDITOR PAGER BROWSER CURL WGET GIT TAR",
+]);
+
+/// How the names of other such variables end: `HOSTCC`, `CROSS_COMPILE`, `CMAKE_C_COMPILER`.
+pub(super) const PROGRAM_ENDINGS: &str =
+    "CC CXX COMPILE COMPILER LAUNCHER PROGRAM EXECUTABLE SHELL CMD COMMAND";
 
 /// Programs beyond those of `INERT` that run none of their arguments.
 pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
     ": exit return shift break continue dirs pushd popd jobs fg bg kill times type umask ulimit disown suspend logout",
     "caller help jq yq tee dd truncate chown chgrp sha256sum sha1sum sha512sum md5sum cksum gzip gunzip zcat bzip2",
     "bunzip2 xz unxz zstd unzip zip zipinfo tar curl wget ps top pgrep pkill killall free uptime hostname lsof ss",
-    "netstat ping dig host nslookup systemctl journalctl apt apt-get apt-cache dpkg dpkg-query mktemp seq shuf",
+    "netstat ping dig host nslookup systemctl journalctl apt apt-get apt-cache apt-mark dpkg dpkg-query mktemp seq shuf",
     "paste join comm column fold fmt expand unexpand tsort yes printenv groups who w last getent nm objdump",
     "readelf strings base64 base32 openssl gpg xxd hexdump od patch shellcheck tree rsync split install sort rg",
     "csplit sync stty tty clear tput locale localedef iconv dos2unix unix2dos file ar ranlib strip size c++filt",

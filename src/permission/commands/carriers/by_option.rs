@@ -1,6 +1,6 @@
 //! Programs that run the value of one of their options, whatever else they do.
 
-use super::Carried;
+use super::{Carried, by_form};
 use crate::permission::commands::names::{Index, index};
 
 struct Row {
@@ -33,7 +33,7 @@ const TABLE: &[Row] = &[
     Row { names: "cloc", long: "extract-with vcs config", short: "" },
     Row { names: "fzf", long: "preview bind with-shell listen", short: "" },
     // hg(1): any setting, hooks and aliases too; svn(1); helm(1).
-    Row { names: "hg", long: "config ssh remotecmd", short: "e" },
+    Row { names: "hg", long: "config ssh remotecmd tool program command", short: "e" },
     Row { names: "svn", long: "config-option config-dir diff-cmd diff3-cmd editor-cmd", short: "" },
     Row { names: "helm", long: "post-renderer", short: "" },
     // rsync(1) 3.2, scp(1).
@@ -68,7 +68,12 @@ const TABLE: &[Row] = &[
     Row { names: "gcc g++ cc c++ clang clang++", long: "", short: "" },
     // pandoc(1), apt-get(8): settings of apt name hooks.
     Row { names: "pandoc", long: "filter lua-filter defaults pdf-engine", short: "FLd" },
-    Row { names: "apt apt-get aptitude", long: "option config-file", short: "oc" },
+    Row {
+        names: "apt apt-get apt-cache apt-mark apt-config apt-cdrom apt-ftparchive apt-key apt-sortpkgs \
+                apt-extracttemplates aptitude",
+        long: "option config-file",
+        short: "oc",
+    },
     // docker(1).
     Row { names: "docker podman", long: "entrypoint health-cmd", short: "" },
     // patch(1) hands scripts of ed to ed.
@@ -84,24 +89,44 @@ const TABLE: &[Row] = &[
     Row { names: "rustdoc", long: "test-runtool test-builder runtool", short: "C" },
     // ssh-keygen(1): libraries that it loads.
     Row { names: "ssh-keygen", long: "", short: "Dw" },
+    // pip.pypa.io, "Global Options": pip runs itself anew with that interpreter; "pip config".
+    Row { names: "pip", long: "python editor", short: "" },
+    // mypy(1): it is asked where its packages are.
+    Row { names: "mypy", long: "python-executable", short: "" },
+    // rake(1): Ruby; hexdocs.pm, "mix run": Elixir.
+    Row { names: "rake", long: "execute execute-print execute-continue", short: "epE" },
+    Row { names: "mix", long: "eval", short: "e" },
+    // bazel.build, "Commands and Options"; ansible(1); ziglang.org, "zig test".
+    Row {
+        names: "bazel bazelisk",
+        long: "run_under workspace_status_command bazelrc server_javabase host_javabase",
+        short: "",
+    },
+    Row { names: "ansible", long: "args", short: "a" },
+    Row { names: "zig", long: "test-cmd", short: "" },
     // xxd, tee and their like have none.
 ];
 
 /// Options with one dash in front of a whole name.
 const ONE_DASH: &[(&str, &str)] = &[
-    ("go", "exec toolexec vettool overlay modfile"),
+    // `go help build`, `go tool link -help`.
+    ("go", "exec toolexec vettool overlay modfile extld extar gccgoflags"),
+    // docs.jj-vcs.dev, "CLI reference": spelt in full, as `--to` is no `--tool`.
+    ("jj", "tool config config-toml config-file"),
+    // scala-sbt.org, "sbt runner": another Java, another sbt.
+    ("sbt", "java-home sbt-jar sbt-launch-dir"),
     // openssl(1): libraries that it loads, and settings that name some.
     ("openssl", "engine engine_impl provider provider-path config pre post"),
-    ("gcc", "wrapper fplugin specs B"),
-    ("g++", "wrapper fplugin specs B"),
-    ("cc", "wrapper fplugin specs B"),
-    ("c++", "wrapper fplugin specs B"),
-    ("cpp", "wrapper fplugin specs B"),
-    ("c89", "wrapper fplugin specs B"),
-    ("c99", "wrapper fplugin specs B"),
-    ("gfortran", "wrapper fplugin specs B"),
-    ("clang", "wrapper fplugin specs Xclang load B ld-path"),
-    ("clang++", "wrapper fplugin specs Xclang load B ld-path"),
+    ("gcc", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("g++", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("cc", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("c++", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("cpp", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("c89", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("c99", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("gfortran", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
+    ("clang", "wrapper fplugin specs Xclang load B ld-path Xlinker Xassembler Xpreprocessor"),
+    ("clang++", "wrapper fplugin specs Xclang load B ld-path Xlinker Xassembler Xpreprocessor"),
 ];
 
 /// Programs that take `@file` for more words of their line, whatever those are (binutils 2.40, GCC 12 manual, 3.2).
@@ -134,24 +159,31 @@ fn row(name: &str) -> Option<&'static Row> {
 
 /// Whether options of the program run something.
 pub(super) fn names(name: &str) -> bool {
-    row(name).is_some() || ONE_DASH.iter().any(|(program, _)| *program == name) || TAKE_FILES.contains(&name)
+    row(name).is_some()
+        || ONE_DASH.iter().any(|(program, _)| *program == name)
+        || TAKE_FILES.contains(&name)
+        || by_form::names(name)
 }
 
 /// Whether the word may be an option by which the program runs something: then no star stands for it.
 pub(in crate::permission::commands) fn runs_something(name: &str, word: &str) -> bool {
     let named = ONE_DASH.iter().find(|(program, _)| *program == name);
-    if named.is_some_and(|(_, names)| is_one_of(word, names)) {
+    if named.is_some_and(|(_, names)| is_one_of(word, names)) || by_form::runs(name, word).is_some() {
         return true;
     }
     let Some(row) = row(name) else { return false };
-    match word.strip_prefix('-') {
-        Some(long) if long.starts_with('-') => {
-            let option = long[1..].split('=').next().unwrap_or_default();
-            !option.is_empty() && row.long.split_ascii_whitespace().any(|known| known.starts_with(option))
-        }
-        Some(cluster) => cluster.contains(|c| row.short.contains(c)),
-        None => false,
-    }
+    let long = long_name(name, word).is_some_and(|long| {
+        let option = long.split('=').next().unwrap_or_default();
+        !option.is_empty() && row.long.split_ascii_whitespace().any(|known| known.starts_with(option))
+    });
+    let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    long || cluster.is_some_and(|cluster| cluster.contains(|c| row.short.contains(c)))
+}
+
+/// The name of a long option, with its value: npm-config(7) has them behind one dash as well.
+pub(in crate::permission::commands) fn long_name<'w>(name: &str, word: &'w str) -> Option<&'w str> {
+    let one_dash = || word.strip_prefix('-').filter(|long| long.len() > 1 && matches!(name, "npm" | "npx"));
+    word.strip_prefix("--").or_else(one_dash)
 }
 
 /// Whether the word is one of these options, with one dash or two.
@@ -171,10 +203,11 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
             }
         }
     }
+    by_form::look(name, words, out);
     let Some(row) = row(name) else { return };
     for (at, word) in words.iter().enumerate().skip(1) {
         let next = words.get(at + 1);
-        if let Some(long) = word.strip_prefix("--") {
+        if let Some(long) = long_name(name, word) {
             let (option, value) = long.split_once('=').map_or((long, None), |(o, v)| (o, Some(v)));
             let shortened = |known: &str| option.len() > 1 && known.starts_with(option);
             if row.long.split_ascii_whitespace().any(shortened) {

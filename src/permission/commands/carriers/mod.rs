@@ -4,6 +4,7 @@
 //! start of a command.
 
 mod builtins;
+mod by_form;
 mod by_option;
 mod from_input;
 mod git;
@@ -17,8 +18,10 @@ mod table;
 mod transparent;
 mod variables;
 
-pub(in crate::permission::commands) use by_option::runs_something;
+pub(in crate::permission::commands) use by_form::of_subcommand;
+pub(in crate::permission::commands) use by_option::{long_name, runs_something};
 pub(crate) use interpreters::is_plain_module;
+pub(in crate::permission::commands) use subcommands::runs_swallowed;
 pub(crate) use transparent::transparent;
 pub(crate) use variables::is_harmless_variable;
 

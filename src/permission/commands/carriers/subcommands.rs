@@ -3,57 +3,138 @@
 //! Sources: npm-exec(1), npx(1), pnpm and yarn "exec" and "dlx", bun "x", uv "run" and "tool run", pipx(1),
 //! poetry, pipenv, hatch "run", bundle-exec(1), rustup "run", docker-run(1), docker-exec(1), podman(1),
 //! kubectl "exec" and "run", conda "run", mise "exec", asdf "exec", cmake(1) "-E env", go "run", ip-netns(8),
-//! ip-vrf(8).
+//! ip-vrf(8), tox "exec", composer "exec", stack, cabal and dune "exec", opam "exec", rbenv(1) and its like, jj "util
+//! exec", mix "cmd", meson "devenv", gem "exec", `dotnet exec`, gh "extension exec", pre-commit "try-repo".
 
 use super::{Carried, Told};
-use crate::permission::commands::names::{Index, index};
-use crate::permission::commands::operands;
+use crate::permission::commands::names::{Index, Names, index};
 use crate::permission::commands::programs::has;
+use crate::permission::commands::{first_words, leading_out, operands};
 
 struct Row {
-    name: &'static str,
-    /// Words behind which a command stands; empty: it stands right behind the program.
+    names: &'static str,
+    /// Words behind which a command stands.
     runs: &'static str,
+    /// The command stands right behind the program.
+    at_once: bool,
+    /// Words behind which code, a file or a package stands that is run: no star stands for what follows those either.
+    code: &'static str,
     /// Operands in front of the command.
     skip: usize,
 }
 
+const PLAIN: Row = Row { names: "", runs: "", at_once: false, code: "", skip: 0 };
+
 const TABLE: &[Row] = &[
-    Row { name: "npx", runs: "", skip: 0 },
-    Row { name: "bunx", runs: "", skip: 0 },
-    Row { name: "uvx", runs: "", skip: 0 },
-    Row { name: "npm", runs: "exec x explore", skip: 0 },
-    Row { name: "pnpm", runs: "exec dlx", skip: 0 },
-    Row { name: "yarn", runs: "exec dlx", skip: 0 },
-    Row { name: "bun", runs: "x exec", skip: 0 },
-    Row { name: "uv", runs: "run tool", skip: 0 },
-    Row { name: "pipx", runs: "run", skip: 0 },
-    Row { name: "poetry", runs: "run", skip: 0 },
-    Row { name: "pipenv", runs: "run", skip: 0 },
-    Row { name: "hatch", runs: "run", skip: 0 },
-    Row { name: "bundle", runs: "exec", skip: 0 },
-    Row { name: "rustup", runs: "run", skip: 1 },
-    Row { name: "docker", runs: "run exec", skip: 1 },
-    Row { name: "podman", runs: "run exec", skip: 1 },
-    Row { name: "docker-compose", runs: "run exec", skip: 1 },
-    Row { name: "kubectl", runs: "exec run", skip: 1 },
-    Row { name: "conda", runs: "run", skip: 0 },
-    Row { name: "mamba", runs: "run", skip: 0 },
-    Row { name: "mise", runs: "exec x", skip: 0 },
-    Row { name: "asdf", runs: "exec", skip: 0 },
-    Row { name: "devbox", runs: "run", skip: 0 },
-    Row { name: "cmake", runs: "-E", skip: 1 },
+    Row { names: "npx bunx uvx", at_once: true, ..PLAIN },
+    Row { names: "npm", runs: "exec x explore", ..PLAIN },
+    Row { names: "pnpm", runs: "exec dlx", ..PLAIN },
+    Row { names: "yarn", runs: "exec dlx", ..PLAIN },
+    Row { names: "bun", runs: "x exec", code: "-e --eval -p --print", ..PLAIN },
+    Row { names: "deno", code: "eval run", ..PLAIN },
+    Row { names: "uv", runs: "run tool", ..PLAIN },
+    Row { names: "pipx poetry pipenv hatch pdm rye pixi", runs: "run", ..PLAIN },
+    Row { names: "bundle tox composer cabal dune opam rbenv pyenv nodenv goenv jenv", runs: "exec", ..PLAIN },
+    Row { names: "stack", runs: "exec", code: "eval ghc ghci runghc runhaskell script", ..PLAIN },
+    Row { names: "gem dotnet gh", code: "exec", ..PLAIN },
+    Row { names: "pre-commit", code: "try-repo", ..PLAIN },
+    Row { names: "go", code: "run", ..PLAIN },
+    Row { names: "rustup", runs: "run", skip: 1, ..PLAIN },
+    Row { names: "docker", runs: "run exec", code: "compose", skip: 1, ..PLAIN },
+    Row { names: "podman buildah", runs: "run exec unshare", code: "compose", skip: 1, ..PLAIN },
+    Row { names: "docker-compose nerdctl", runs: "run exec", skip: 1, ..PLAIN },
+    Row { names: "kubectl", runs: "exec run", skip: 1, ..PLAIN },
+    Row { names: "conda mamba micromamba devbox", runs: "run", ..PLAIN },
+    Row { names: "mise", runs: "exec x", ..PLAIN },
+    Row { names: "asdf", runs: "exec", ..PLAIN },
+    Row { names: "jj", runs: "exec", ..PLAIN },
+    Row { names: "mix", runs: "cmd", code: "eval", ..PLAIN },
+    Row { names: "meson", runs: "devenv", ..PLAIN },
+    Row { names: "cmake", runs: "-E", skip: 1, ..PLAIN },
     // Its words can be shortened.
-    Row { name: "ip", runs: "exec exe ex e", skip: 1 },
+    Row { names: "ip", runs: "exec exe ex e", skip: 1, ..PLAIN },
 ];
 
-/// Whether the table speaks of the program.
+/// Subcommands of pnpm and bun themselves (pnpm.io/cli, bun.sh/docs/cli), those of npm that pnpm hands on among them:
+/// any other word is a script of the workspace, or a program that is found as a shell finds it.
+static OWN: Names = Names::of(&[
+    "access add adduser approve-builds audit bin bugs build c cache cat-file cat-index ci clean-install completion config",
+    "create dedupe deploy deprecate dist-tag dlx docs doctor edit env exec explain fetch find-hash fund get help home i",
+    "ignored-builds import info init install install-clean install-test it la ld licenses link list ll ln login logout",
+    "ls m multi outdated owner pack patch patch-commit patch-remove ping pkg pm prefix profile prune publish rb rebuild",
+    "recursive remove repl repo restart rm root run run-script s se search self-update server set set-script setup show",
+    "star stars start stop store t team test token tst un uninstall unlink unpublish unstar up update upgrade v version",
+    "view whoami why x xmas",
+]);
+
+/// Usual names of scripts that are those of programs, too.
+static SCRIPTS: Names = Names::of(&["test start build install docs deploy watch format"]);
+
+/// Tools of JavaScript that a workspace has in its `node_modules`: which `pnpm` and `yarn` are for.
+static OF_NODE_MODULES: Names =
+    Names::of(&["jest vitest tsc tsx ts-node eslint prettier vite webpack nodemon concurrently trunk"]);
+
+/// Whether the program itself runs the operand as another one, with what follows: pnpm.io/cli ("pnpm exec", "in the
+/// absence of a script"), bun.sh/docs/cli/run, classic.yarnpkg.com/cli/run, yarnpkg.com/cli/node.
+fn is_run(name: &str, operand: &str) -> bool {
+    match name {
+        "pnpm" | "bun" => !OWN.has(operand),
+        "yarn" => matches!(operand, "node" | "env"),
+        _ => false,
+    }
+}
+
+/// Where words stand that the program may run as another one by itself (`pnpm touch x`); behind `run`, where pnpm has
+/// scripts alone, too.
+fn run_at_once<'w>(name: &'w str, words: &'w [String]) -> impl Iterator<Item = usize> + 'w {
+    let runs = move |at: usize| {
+        let behind_run = name != "pnpm" && words[at] == "run";
+        let at = at + usize::from(behind_run);
+        let word = words.get(at)?;
+        let run = if behind_run && name == "bun" { !SCRIPTS.has(word) } else { is_run(name, word) };
+        run.then_some(at)
+    };
+    first_words::places(words).into_iter().filter_map(runs)
+}
+
+/// Whether a star may not stand for one of the words, since the program runs it, or what it is told: each word of which
+/// `spelled` says no is one that the star stands for.
+pub(in crate::permission::commands) fn runs_swallowed(
+    name: &str,
+    words: &[String],
+    spelled: impl Fn(usize) -> bool,
+) -> bool {
+    let Some(row) = any_row(name) else { return false };
+    // What the workspace has in it, scripts and tools, is what such a star is for; a system's program is not.
+    let is_known = |word: &str| {
+        word.contains('/') && (name != "bun" || leading_out::leads_out(word))
+            || (super::runs_what_it_gets(word) || super::keeps_to_itself(word)) && !OF_NODE_MODULES.has(word)
+    };
+    if run_at_once(name, words)
+        .any(|at| !spelled(at) && (words[at].contains('/') || at + 1 < words.len()) && is_known(&words[at]))
+    {
+        return true;
+    }
+    let is_runner = |word: &String| has(&[row.runs, row.code], word);
+    let Some(mut at) = words.iter().skip(1).position(is_runner).map(|at| at + 1) else { return false };
+    // Behind the first such subcommand the arguments are those of what is run.
+    while words.get(at + 1).is_some_and(is_runner) {
+        at += 1;
+    }
+    !spelled(at) || !spelled(at + 1) || words.get(at + 1).is_some_and(|next| next.starts_with('-'))
+}
+
+/// Whether a command may stand among the words of the program.
 pub(super) fn names(name: &str) -> bool {
     row(name).is_some()
 }
 
 fn row(name: &str) -> Option<&'static Row> {
-    static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| [row.name]));
+    any_row(name).filter(|row| row.at_once || !row.runs.is_empty())
+}
+
+fn any_row(name: &str) -> Option<&'static Row> {
+    static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split(' ')));
     ROWS.get(name).copied()
 }
 
@@ -64,7 +145,8 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
     if operands::are_no_commands(words) {
         return Some(Told::All);
     }
-    let start = if row.runs.is_empty() {
+    run_at_once(name, words).for_each(|at| out.command(&words[at..]));
+    let start = if row.at_once {
         1
     } else {
         match words.iter().skip(1).position(|w| has(&[row.runs], w)) {
@@ -90,8 +172,8 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
                 return Some(Told::Anything);
             }
             out.command(command);
-            if name == "ip" {
-                // `-all` stands in the place of a name.
+            if matches!(name, "ip" | "podman" | "buildah") {
+                // `-all` stands in the place of a name; `podman unshare` has none.
                 out.command(rest);
             }
             out.exact = !command.is_empty();

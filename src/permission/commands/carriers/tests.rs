@@ -714,3 +714,57 @@ proptest! {
         let _ = transparent(&words);
     }
 }
+
+#[test]
+fn subcommands_options_and_forms_of_tools_tell_what_they_run() {
+    for text in [
+        "conda run touch x",
+        "mise exec touch x",
+        "jj util exec -- touch x",
+        "mix cmd touch x",
+        "stack exec -- touch x",
+        "tox exec -e py -- touch x",
+        "meson devenv touch x",
+        "podman unshare touch x",
+        "pnpm touch x",
+        "pnpm --filter web touch x",
+        "bun run touch x",
+    ] {
+        assert!(commands(&of(text)).contains(&"touch x".to_owned()), "{text}: {:?}", of(text));
+    }
+    assert_eq!(commands(&of("yarn node -e x")), ["node -e x"]);
+    for (text, script) in [
+        ("hg bisect -c 'touch x'", "touch x"),
+        ("hg bisect --command 'touch x'", "touch x"),
+        ("hg extdiff -p touch", "touch"),
+        ("apt-cache -o Dir::Bin::dpkg=touch policy", "Dir::Bin::dpkg=touch"),
+        ("pip --python touch list", "touch"),
+        ("gcc -Wl,-plugin=./touch m.c", "./touch"),
+        ("rake -e x", "x"),
+        ("mix run -e x", "x"),
+        ("bazel run --run_under=touch x", "touch"),
+        ("sbt '!touch x'", "touch x"),
+        ("mvn exec:exec -Dexec.executable=touch", "touch"),
+        ("mypy --python-executable touch x", "touch"),
+        ("cargo rustc -- -C linker=touch", "touch"),
+        ("tox -x testenv.commands=touch", "touch"),
+        ("go build -ldflags=-extld=touch", "-extld=touch"),
+        ("npm -script-shell=touch run x", "touch"),
+    ] {
+        let found = of(text);
+        assert!(found.untold && found.scripts.iter().any(|found| found == script), "{text}: {found:?}");
+    }
+    for text in ["pandoc -t x.lua f", "jj --config x=y log"] {
+        assert!(of(text).untold, "{text}");
+    }
+    for text in [
+        "hg diff -c 1",
+        "jj diff --to x",
+        "pnpm install",
+        "tox -e py",
+        "go build -ldflags=-s",
+        "pandoc -t html f",
+    ] {
+        assert!(!of(text).untold && of(text).commands.is_empty(), "{text}: {:?}", of(text));
+    }
+}

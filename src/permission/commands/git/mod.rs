@@ -26,6 +26,7 @@ pub(crate) use index::{directories_of, index_is_plain};
 use std::path::PathBuf;
 
 use super::read_only::{Known, KnownUse, Line, Operands, PLAIN};
+use super::setting_up;
 
 /// What Bash sets for a command of git that runs only because it is known.
 pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
@@ -419,23 +420,30 @@ fn prints_content(patch: bool, line: &Line<'_>) -> bool {
         || patch && !long(NAMES_ONLY) && !line.letters.contains('s')
 }
 
-/// Whether the command, its words joined by blanks, makes a repository or changes the settings of one when it is run.
-/// `told`: it gets no words but these. Sources: git-init(1), git-clone(1), git-worktree(1), git-submodule(1), git-config(1).
+/// Whether the command, its words joined by blanks, makes a repository or changes the settings of one when it is run, be
+/// it by git or by a tool of [`setting_up`]. `told`: it gets no words but these. Sources: git-init(1), git-clone(1),
+/// git-worktree(1), git-submodule(1), git-config(1), git-maintenance(1), git-svn(1), git-lfs(1).
 pub(crate) fn sets_up(command: &str, told: bool) -> bool {
     let mut words = command.split(' ').filter(|word| !word.starts_with('-'));
-    words.next() == Some("git")
-        && match words.next() {
-            Some("init" | "init-db" | "clone") => true,
-            Some("worktree") => words.next() == Some("add"),
-            Some("submodule") => matches!(words.next(), Some("add" | "update" | "set-url" | "sync")),
-            Some("config") => {
-                let all: Vec<&str> = command.split(' ').collect();
-                let arguments =
-                    all.iter().position(|word| *word == "config").map_or(&[][..], |at| &all[at + 1..]);
-                settings::read(arguments).is_none_or(|read| read.by_a_name && !told)
-            }
-            _ => false,
+    if words.next() != Some("git") {
+        return setting_up::sets_up(command, told);
+    }
+    match words.next() {
+        Some("init" | "init-db" | "clone") => true,
+        Some("worktree") => words.next() == Some("add"),
+        Some("submodule") => matches!(words.next(), Some("add" | "update" | "set-url" | "sync")),
+        Some("maintenance") => matches!(words.next(), Some("start" | "stop" | "register" | "unregister")),
+        Some("svn") => matches!(words.next(), Some("init" | "clone")),
+        // Hooks and settings; `.gitattributes`.
+        Some("lfs") => matches!(words.next(), Some("install" | "uninstall" | "update" | "track" | "untrack")),
+        Some("config") => {
+            let all: Vec<&str> = command.split(' ').collect();
+            let arguments =
+                all.iter().position(|word| *word == "config").map_or(&[][..], |at| &all[at + 1..]);
+            settings::read(arguments).is_none_or(|read| read.by_a_name && !told)
         }
+        _ => false,
+    }
 }
 
 /// Whether git takes a directory with this `HEAD` for a repository: a branch, or the name of an object.

@@ -137,7 +137,7 @@ fn every_protected_name_asks_however_it_is_written() {
     }
 }
 
-/// git-init(1), git-clone(1), git-worktree(1), git-submodule(1), git-config(1).
+/// git-init(1), git-clone(1), git-worktree(1), git-submodule(1), git-config(1), and tools that do as much.
 #[test]
 fn a_new_repository_and_its_settings_are_asked_about() {
     let given = Given { allow: &["Bash(*)", "Bash(git *)"], ..Given::default() };
@@ -164,6 +164,24 @@ fn a_new_repository_and_its_settings_are_asked_about() {
         "xargs git clone",
         "$(echo git) init; git init",
         "g=git; git clone $x",
+        "git lfs install",
+        "git lfs track '*.psd'",
+        "git maintenance start",
+        "npm config set script-shell=/tmp/a --location=project",
+        "npm set script-shell x",
+        "xargs npm config",
+        "env A=b npm -g c set x y",
+        "yarn config set yarnPath x",
+        "pnpm config set script-shell x",
+        "cargo new x",
+        "hg init",
+        "jj git clone x",
+        "uv init",
+        "gh repo clone x -- -c core.sshCommand=touch",
+        "pre-commit install",
+        "npx husky init",
+        "mise use node",
+        "conda init",
     ] {
         let call = format!("Bash({command})");
         given.is(&call, "forced").bypass_is(&call, "forced");
@@ -175,6 +193,13 @@ fn a_new_repository_and_its_settings_are_asked_about() {
         "echo git init",
         "git log init",
         "npm init",
+        "npm config get x",
+        "npm install set",
+        "cargo new x --vcs none",
+        "cargo test new",
+        "echo hg init",
+        "pre-commit run",
+        "git lfs ls-files",
         "git config --get user.name",
         "git config user.name",
         "git config --get-regexp user",
@@ -200,6 +225,12 @@ fn what_was_spelt_past_the_rules_once_is_found() {
         "upload -sT.env",
         "upload -T '{.env}'",
         "sed 1r.env a",
+        "conda run curl x",
+        "jj util exec -- curl x",
+        "mix cmd curl x",
+        "pnpm curl x",
+        "bun run curl x",
+        "hg bisect -c 'curl x'",
     ] {
         given.bypass_is(&format!("Bash({command})"), "deny");
     }
@@ -208,6 +239,12 @@ fn what_was_spelt_past_the_rules_once_is_found() {
         "vim.basic -es '+!curl x'",
         "x86_64-linux-gnu-gcc -wrapper curl,x a.c",
         "git log --dd",
+        "apt-cache -o Dir::Bin::dpkg=curl policy",
+        "pip --python curl list",
+        "gcc -Wl,-plugin=./x m.c",
+        "bazel run --run_under=curl //x",
+        "mvn exec:exec -Dexec.executable=curl",
+        "sbt '!curl x'",
     ] {
         let call = format!("Bash({command})");
         let subject = example::subject(&call, &place()).unwrap();
