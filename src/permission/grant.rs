@@ -39,7 +39,7 @@ impl Grant {
     }
 
     /// Whether it covers one command of a text: only where that starts in the very directory, and with nothing to read,
-    /// since what a command is given to read was never part of a grant.
+    /// since what a command is given to read was never part of a grant; nor where its words may mean other paths than they did.
     pub(crate) fn covers_leaf(
         &self,
         leaf: &Leaf,
@@ -53,6 +53,7 @@ impl Grant {
             && !self.rule.only_narrows()
             && !leaf.is_fed()
             && !leads_out(subject)
+            && !subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf))
             && rule_allows_leaf(&self.rule, leaf, confined, hides)
     }
 

@@ -276,6 +276,9 @@ impl Policy {
             "it is not known where a path in it leads, and rules that hold in every session speak of paths"
         } else if guards_paths && command.opens_untold_names() {
             "a program in it gets names of files that are not told, and rules that hold in every session speak of paths"
+        } else if guards_paths && command.may_follow_new_links() {
+            "a command of it may make a link, so it is not known where a path of another one leads, and rules that hold \
+             in every session speak of paths"
         } else if self.hides_beneath(subject) && command.descends() {
             "it reads what lies beneath a directory, and what may not be read may be there"
         } else if words

@@ -97,7 +97,9 @@ pub(crate) fn is_inert(words: &[String]) -> bool {
 
 /// The subcommand of git among the words behind its name, when only options stand before it that run nothing, name
 /// no file and have no say in what it does.
-pub(super) fn git_subcommand<'w>(words: &mut impl Iterator<Item = &'w str>) -> Option<&'w str> {
+pub(in crate::permission) fn git_subcommand<'w>(
+    words: &mut impl Iterator<Item = &'w str>,
+) -> Option<&'w str> {
     loop {
         match words.next()? {
             "--no-pager" | "-P" => {}

@@ -1,5 +1,7 @@
 //! Commands in a workspace on the disk: what their words lead to counts.
 
+mod links;
+
 use std::os::unix::fs::symlink;
 
 use serde_json::json;

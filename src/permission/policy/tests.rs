@@ -179,6 +179,19 @@ fn deny_beats_everything_in_every_mode() {
 }
 
 #[test]
+fn a_grant_does_not_cover_what_may_mean_another_path_by_then() {
+    let granted = ["Bash(tar xf a.tar)", "Bash(cp a b)", "Bash(git checkout evil)", "Bash(npm test)"];
+    Given { grants: &granted, ..Given::default() }
+        .is("Bash(cp a b)", "allow")
+        .is("Bash(cp a b && cp a b)", "allow")
+        .is("Bash(cp a b; tar xf a.tar)", "allow")
+        .is("Bash(git checkout evil && npm test)", "allow")
+        .is("Bash(tar xf a.tar; cp a b)", "ask")
+        .is("Bash(git checkout evil && cp a b)", "ask")
+        .is("Bash(cp a b | git checkout evil)", "ask");
+}
+
+#[test]
 fn the_order_is_the_contract() {
     let plan = |given: Given<'_>, call: &str, bypass| {
         shown(given.judge(&example::subject(call, &place()).unwrap(), PermissionMode::Plan, bypass).decision)

@@ -1,20 +1,178 @@
-//! Which programs leave what a path means as it is.
+//! Which programs leave what a path means as it is, and which open what their words name.
 
+use super::super::commands::git;
 use super::super::commands::kind::{self, ProgramKind};
+use super::super::commands::names::Names;
+use super::super::commands::read_only::known_use;
+use super::scan::{Role, Segment, is_assignment};
+use super::script::{Leaf, Script};
 
 /// Programs that make, change or remove files and directories, but no links, and that move nothing.
-const PLAIN: &[&str] =
-    &["mkdir", "touch", "rmdir", "rm", "chmod", "echo", "printf", "true", "false", "test", "["];
+static PLAIN: Names = Names::of(&[
+    "mkdir touch rmdir rm chmod chown chgrp echo printf true false test [ : exit return export unset set trap shift",
+    "wait kill pkill killall sleep date which whoami id uname hostname cat head tail wc ls pwd stat file du df cut tr",
+    "uniq nl tac paste join comm basename dirname realpath readlink grep egrep fgrep rg sort sed jq tee truncate diff",
+    "cmp cd ps top pgrep free uptime lsof ss netstat ping dig host nslookup sha256sum sha1sum md5sum cksum strings",
+    "base64 xxd hexdump od tree seq curl find",
+]);
 /// Programs that run code of the workspace and also put links there by themselves. What else runs such code could
 /// read whatever a link could lead to, without one.
-const CHECKS_OUT: &[&str] = &["git", "gh", "hg", "jj", "svn"];
+static CHECKS_OUT: Names = Names::of(&["git gh hg jj svn"]);
+/// Subcommands of git that leave the working tree as it is, but for files that they remove.
+static LEAVES_TREE: Names = Names::of(&[
+    "add blame branch cat-file commit config describe diff fetch grep log ls-files ls-remote ls-tree merge-base push",
+    "reflog remote rev-list rev-parse rm shortlog show show-ref status tag version",
+]);
+/// Programs that run another one with the words behind their own, and touch no file themselves.
+static PASS_ON: Names = Names::of(&[
+    "env sudo doas timeout nice ionice nohup stdbuf time command builtin xargs setsid taskset npx",
+]);
+/// Programs that put links where they are told to, or move what may be one.
+static MAKE_LINKS: Names =
+    Names::of(&["ln link mv tar bsdtar unzip 7z 7za cpio rsync patch git gh hg jj svn mount cp"]);
+/// Programs that open no file which they are given by name.
+static OPEN_NOTHING: Names = Names::of(&[
+    "echo printf true false : cd exit return break continue shift export unset set trap wait kill pkill killall pgrep",
+    "sleep date basename dirname seq expr which whoami id uname hostname ps free uptime ping dig host nslookup test [",
+    "systemctl",
+]);
+/// Programs beyond those that open what they are given by name.
+static OPEN: Names = Names::of(&[
+    "awk gawk mawk less more nano vi vim install dd gzip gunzip zcat bzip2 bunzip2 xz unxz scp bat",
+]);
 
-/// Whether the command makes no symbolic link and moves none.
-pub(super) fn makes_none(words: &[String]) -> bool {
-    let Some(program) = words.first() else { return true };
+/// Whether the command makes no symbolic link and moves none. What it runs in turn counts by itself.
+pub(super) fn makes_none(script: &Script, leaf: &Leaf) -> bool {
+    // What a command runs in turn is not looked up when the text is read.
+    let known = || leaf.carried && (known_use(&leaf.words).is_some() || git::known(&leaf.words).is_some());
+    leaf.known.is_some()
+        || leaf.git.is_some()
+        || words_make_none(&leaf.words)
+        || passes_on(script, leaf)
+        || known()
+}
+
+fn words_make_none(words: &[String]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return true };
+    let name = program.rsplit('/').next().unwrap_or(program);
     match kind::kind(program) {
         ProgramKind::Interpreter => true,
-        ProgramKind::RunsWorkspace => !CHECKS_OUT.contains(&program.rsplit('/').next().unwrap_or(program)),
-        _ => PLAIN.contains(&program.as_str()),
+        ProgramKind::RunsWorkspace if name == "git" => leaves_tree(rest.iter().map(String::as_str)),
+        ProgramKind::RunsWorkspace => !CHECKS_OUT.has(name),
+        _ if name == "cp" => !rest.iter().any(|word| keeps_links(word)),
+        _ => PLAIN.has(program),
     }
+}
+
+fn leaves_tree<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+    kind::git_subcommand(&mut words).is_some_and(|sub| LEAVES_TREE.has(sub))
+}
+
+/// Whether an option of cp makes links, or copies what is one as a link.
+fn keeps_links(word: &str) -> bool {
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => long.len() > 1,
+        Some(cluster) => cluster.contains(['a', 'd', 'l', 'P', 'r', 'R', 's']),
+        None => false,
+    }
+}
+
+/// Whether `other` is run by the command, with words of its own.
+pub(super) fn runs(leaf: &Leaf, other: &Leaf) -> bool {
+    let shorter = !other.words.is_empty() && other.words.len() < leaf.words.len();
+    other.carried && shorter && leaf.words.windows(other.words.len()).any(|words| words == other.words)
+}
+
+/// Options of [`PASS_ON`] that name a file or a directory: env(1), sudo(8), time(1), xargs(1).
+const OF_PATHS: &[&str] = &["-a", "-o", "-C", "-D", "--arg", "--out", "--chd"];
+
+/// Whether the command only runs another one of the script, with the words behind its own.
+fn passes_on(script: &Script, leaf: &Leaf) -> bool {
+    let Some((program, rest)) = leaf.words.split_first() else { return false };
+    let is_run = |other: &Leaf| {
+        let own = rest.len().saturating_sub(other.words.len());
+        !other.guessed
+            && runs(leaf, other)
+            && rest.ends_with(&other.words)
+            && !rest[..own].iter().any(|word| OF_PATHS.iter().any(|option| word.starts_with(option)))
+    };
+    PASS_ON.has(kind::base_name(program)) && script.leaves.iter().any(is_run)
+}
+
+/// Whether the command may open a file that one of its words names: then it matters where that leads. Programs that
+/// run code of the workspace are left out, since that code opens what it likes.
+pub(super) fn opens_named(script: &Script, leaf: &Leaf) -> bool {
+    let Some((program, rest)) = leaf.words.split_first() else { return false };
+    let runs_code = matches!(kind::kind(program), ProgramKind::Interpreter | ProgramKind::RunsWorkspace);
+    if leaf.guessed || runs_code || OPEN_NOTHING.has(kind::base_name(program)) || passes_on(script, leaf) {
+        return false;
+    }
+    if leaf.open {
+        return true;
+    }
+    match leaf.known.clone().or_else(|| known_use(&leaf.words)) {
+        Some(known) => {
+            // Nothing takes the place of the directory that the text starts in.
+            let here = leaf.directories.iter().all(|directory| directory.as_os_str().is_empty());
+            known.operands.iter().any(|operand| !here || operand.path != ".")
+        }
+        None => rest.iter().any(|word| may_be_path(word)),
+    }
+}
+
+/// Whether a word is no mere flag.
+fn may_be_path(word: &str) -> bool {
+    match word.strip_prefix('-') {
+        None => !word.is_empty() && !word.starts_with("http://") && !word.starts_with("https://"),
+        Some(option) => option.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-'),
+    }
+}
+
+/// The same of texts that are not understood: whether a command in it may make a link, for all that its first words say,
+/// and another one, or a redirection, may open what is named.
+pub(super) fn may_lead_elsewhere(segments: &[Segment]) -> bool {
+    let makers = || segments.iter().filter(|segment| may_make_link(segment));
+    makers().next().is_some()
+        && segments.iter().any(|segment| {
+            may_open(segment) && makers().any(|maker| maker.text().trim() != segment.text().trim())
+        })
+}
+
+/// Words of the shell before which a command is still to come.
+static BEFORE: Names = Names::of(&["if then elif else while until do ! { ( time"]);
+
+fn command(segment: &Segment) -> impl Iterator<Item = &str> {
+    segment.words().skip_while(|word| BEFORE.has(word) || is_assignment(word))
+}
+
+fn may_make_link(segment: &Segment) -> bool {
+    if segment.role() != Role::Runs {
+        return false;
+    }
+    let mut words = command(segment);
+    match words.next().map(kind::base_name) {
+        Some("git") => !leaves_tree(words),
+        Some("cp") => words.any(keeps_links),
+        Some(program) => MAKE_LINKS.has(program),
+        None => false,
+    }
+}
+
+fn may_open(segment: &Segment) -> bool {
+    if segment.role() != Role::Runs {
+        return !is_device(segment.text());
+    }
+    let mut words = command(segment);
+    let opens = |program: &str| {
+        let name = kind::base_name(program);
+        (PLAIN.has(name) || OPEN.has(name) || MAKE_LINKS.has(name))
+            && !OPEN_NOTHING.has(name)
+            && !CHECKS_OUT.has(name)
+    };
+    words.next().is_some_and(opens) && words.any(may_be_path)
+}
+
+/// Whether a redirection goes to what nothing can replace.
+fn is_device(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
 }

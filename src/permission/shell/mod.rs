@@ -208,24 +208,44 @@ impl CommandAnalysis {
     /// one there.
     pub(crate) fn paths_stay(&self) -> bool {
         let Ok(script) = &self.read else { return false };
-        script.started().nth(1).is_none()
-            || script
-                .started()
-                .all(|leaf| leaf.known.is_some() || leaf.git.is_some() || links::makes_none(&leaf.words))
+        let run = script.leaves.iter().filter(|leaf| leaf.carried && !leaf.guessed);
+        // One command, by itself or run by another one.
+        let alone = script.started().nth(1).is_none() && run.take(2).count() < 2;
+        alone || script.leaves.iter().all(|leaf| links::makes_none(script, leaf))
     }
 
     /// The same until this command of the text starts: what comes after it counts only where it may run beside it.
     pub(crate) fn paths_stay_until(&self, leaf: &Leaf) -> bool {
         let Ok(script) = &self.read else { return false };
-        let stays = |leaf: &Leaf| {
-            leaf.carried || leaf.known.is_some() || leaf.git.is_some() || links::makes_none(&leaf.words)
-        };
+        let stays = |other: &Leaf| links::makes_none(script, other) || links::runs(other, leaf);
         let is_it = |other: &&Leaf| std::ptr::eq(*other, leaf);
         if self.runs_one_by_one(leaf.moves()) {
             script.leaves.iter().take_while(|other| !is_it(other)).all(stays)
         } else {
-            script.leaves.iter().filter(|other| !is_it(other)).all(stays)
+            script
+                .leaves
+                .iter()
+                .filter(|other| !is_it(other))
+                .all(|other| stays(other) || links::runs(leaf, other))
         }
+    }
+
+    /// Whether a command of the text may open a path by its name after another one could have made a link there.
+    pub(crate) fn may_follow_new_links(&self) -> bool {
+        match &self.read {
+            Ok(script) if script.leaves.iter().all(|leaf| links::makes_none(script, leaf)) => false,
+            Ok(script) => {
+                !script.files.is_empty() && !self.paths_stay()
+                    || script.leaves.iter().any(|leaf| self.may_open_new_link(leaf))
+            }
+            Err(_) => links::may_lead_elsewhere(&self.segments),
+        }
+    }
+
+    /// The same of one command.
+    pub(crate) fn may_open_new_link(&self, leaf: &Leaf) -> bool {
+        self.understood().is_none_or(|script| links::opens_named(script, leaf))
+            && !self.paths_stay_until(leaf)
     }
 
     /// Whether commands run in the order in which they are written, for all that the text's marks say. `moves`: a `cd`,
