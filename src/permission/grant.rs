@@ -95,7 +95,9 @@ impl Grant {
 fn leads_out(subject: &Subject<'_>) -> bool {
     let place = &subject.place;
     let led = |word: &WordPath| word.path != place.resolve(&word.written);
-    subject.on_disk.leads.iter().any(|word| led(word) && !word.path.starts_with(&place.workspace))
+    let on_disk = &subject.on_disk;
+    let mut words = on_disk.leads.iter().chain(&on_disk.copied).chain(&on_disk.may_lead);
+    words.any(|word| led(word) && !word.path.starts_with(&place.workspace))
 }
 
 /// The one directory in which the command starts, where that is known.

@@ -10,13 +10,14 @@ use globset::GlobBuilder;
 use super::beneath;
 use super::checker::PermissionRequest;
 use super::commands::{carriers, kind};
+use super::copies;
 use super::lexical;
 use super::policy::Policy;
 use super::repository;
 use super::shell::scan;
 use super::shell::{CommandAnalysis, WordPath};
 use super::subject::{OnDisk, PathOf, Place, SubjectPath};
-use crate::workspace::{FileKind, Workspace, WorkspaceError};
+use crate::workspace::{FileKind, Located, Workspace, WorkspaceError};
 
 /// Most paths of one command that are looked up; where there are more, it is not known where they lead.
 const MAX_WORDS: usize = 1024;
@@ -75,6 +76,7 @@ pub(super) fn of_command(
         || analysis.runs_only_readers(on_disk.plain_repositories)
             && nothing_hidden(analysis, &operands, policy, place);
     locate_words(analysis, &scope.workspace, directory, place, &mut on_disk);
+    copies::locate(analysis, &scope.workspace, place, policy, &mut on_disk);
     programs_behind_links(analysis, directory, &mut on_disk);
     (operands, on_disk)
 }
@@ -238,15 +240,29 @@ fn push_to_all(paths: &mut [PathBuf], part: &OsStr) {
 }
 
 /// It is not known where a word leads.
-struct Lost;
+pub(super) struct Lost;
 
 /// Where the word leads, when it says more than its spelling.
 fn lead(workspace: &Workspace, directory: &Path, word: &WordPath) -> Result<Option<WordPath>, Lost> {
-    if is_of_whoever_asks(&word.written) || is_of_whoever_asks(&word.path) {
+    if is_of_whoever_asks(&word.path) {
+        return Err(Lost);
+    }
+    let Some(located) = find(workspace, directory, &word.written)? else { return Ok(None) };
+    let is_directory = located.kind == Some(FileKind::Directory);
+    if located.real == word.path && is_directory == word.directory {
+        return Ok(None);
+    }
+    let path = located.real;
+    Ok(Some(WordPath { path, directory: is_directory, ..word.clone() }))
+}
+
+/// Where a path that is spelt so leads; none where no program finds anything there.
+pub(super) fn find(workspace: &Workspace, directory: &Path, written: &Path) -> Result<Option<Located>, Lost> {
+    if is_of_whoever_asks(written) {
         return Err(Lost);
     }
     // Without `.` and doubled slashes, which change nothing but the length.
-    let short: PathBuf = word.written.components().filter(|c| *c != Component::CurDir).collect();
+    let short: PathBuf = written.components().filter(|c| *c != Component::CurDir).collect();
     let located = match workspace.locate(directory, &short) {
         Ok(located) => located,
         Err(error) if is_no_path(&error, &short) => return Ok(None),
@@ -255,12 +271,7 @@ fn lead(workspace: &Workspace, directory: &Path, word: &WordPath) -> Result<Opti
     if located.through_process && !is_own_stream(&located.requested) || is_of_whoever_asks(&located.real) {
         return Err(Lost);
     }
-    let is_directory = located.kind == Some(FileKind::Directory);
-    if located.real == word.path && is_directory == word.directory {
-        return Ok(None);
-    }
-    let path = located.real;
-    Ok(Some(WordPath { path, directory: is_directory, ..word.clone() }))
+    Ok(Some(located))
 }
 
 /// Whether the path leads through the links of a process (proc(5)): to the command they say something else than to us.

@@ -10,6 +10,7 @@ mod checker;
 mod command_pattern;
 pub mod commands;
 mod configured;
+mod copies;
 mod desk;
 mod display;
 pub mod example;

@@ -195,6 +195,18 @@ impl Policy {
         self.deny.guards_reads()
     }
 
+    /// Whether a rule that holds in every session speaks of paths.
+    pub(super) fn guards_paths(&self) -> bool {
+        self.deny.guards_paths() || self.always_ask.guards_paths()
+    }
+
+    /// Whether such a rule speaks of a change of this path (absolute, without dots).
+    pub(super) fn guards(&self, path: &Path, place: &Place) -> bool {
+        let [path, written] = [path.to_path_buf(), PathBuf::new()];
+        let word = [WordPath { path, written, may_edit: true, descends: false, directory: false }];
+        self.deny.any_word(place, &word).or_else(|| self.always_ask.any_word(place, &word)).is_some()
+    }
+
     /// Whether what a rule hides may lie where the command descends.
     fn hides_beneath(&self, subject: &Subject<'_>) -> bool {
         self.deny.guards_reads() && !subject.on_disk.nothing_hidden
@@ -224,6 +236,10 @@ impl Policy {
         }
         if let Some(name) = changes_protected(subject, words) {
             let text = format!("it may change {name}, which other programs obey");
+            return Some(Reason::new(By::Protection, text));
+        }
+        if subject.on_disk.copies_untold {
+            let text = "it copies more files than are looked at, and protected ones may be among them";
             return Some(Reason::new(By::Protection, text));
         }
         let command = subject.command.as_ref()?;
@@ -271,7 +287,7 @@ impl Policy {
         let command = subject.command.as_ref()?;
         let on_disk = &subject.on_disk;
         let located = on_disk.operands_located && on_disk.words_located;
-        let guards_paths = self.deny.guards_paths() || self.always_ask.guards_paths();
+        let guards_paths = self.guards_paths();
         let text = if guards_paths && !located {
             "it is not known where a path in it leads, and rules that hold in every session speak of paths"
         } else if guards_paths && command.opens_untold_names() {
@@ -290,7 +306,7 @@ impl Policy {
             .iter()
             .any(|list| list.any_word(&subject.place, &subject.on_disk.may_lead).is_some())
         {
-            "a pattern in it matches a path that a rule speaks of"
+            "a pattern or a copy in it reaches a path that a rule speaks of"
         } else {
             return None;
         };
@@ -475,7 +491,7 @@ fn is_usual_path(path: &SubjectPath, mode: PermissionMode) -> bool {
 
 pub(super) fn word_paths(subject: &Subject<'_>) -> Vec<WordPath> {
     let mut words = subject.command.as_ref().map(|c| c.word_paths(&subject.place)).unwrap_or_default();
-    words.extend(subject.on_disk.leads.iter().cloned());
+    words.extend(subject.on_disk.leads.iter().chain(&subject.on_disk.copied).cloned());
     words
 }
 

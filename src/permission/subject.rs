@@ -51,7 +51,11 @@ pub struct OnDisk {
     pub(crate) linked: Vec<Segment>,
     /// A program of the command that leads to another one, which runs what it is given.
     pub(crate) hidden_carrier: Option<String>,
-    /// Where words lead when the shell takes them for patterns of names.
+    /// What copies make or change in directories, as spelt and as where it leads.
+    pub(crate) copied: Vec<WordPath>,
+    /// A copy brings more than was looked at.
+    pub(crate) copies_untold: bool,
+    /// Where words lead when the shell takes them for patterns of names, and what copies of trees bring.
     pub(crate) may_lead: Vec<WordPath>,
 }
 

@@ -141,7 +141,8 @@ pub(super) fn may_lead_elsewhere(segments: &[Segment]) -> bool {
 /// Words of the shell before which a command is still to come.
 static BEFORE: Names = Names::of(&["if then elif else while until do ! { ( time"]);
 
-fn command(segment: &Segment) -> impl Iterator<Item = &str> {
+/// The words of a segment from its program on.
+pub(super) fn command(segment: &Segment) -> impl Iterator<Item = &str> {
     segment.words().skip_while(|word| BEFORE.has(word) || is_assignment(word))
 }
 

@@ -25,6 +25,7 @@ pub use script::{FileUse, Leaf, NotUnderstood, Script};
 use self::scan::{Begins, Role, Segment};
 use self::word_paths::Words;
 use super::breaker;
+use super::commands::copies::{self, Copy};
 use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
 use super::commands::{carriers, descent, git, kind, named_elsewhere, operands};
 use super::subject::{Access, PathOf, Place};
@@ -246,6 +247,36 @@ impl CommandAnalysis {
     pub(crate) fn may_open_new_link(&self, leaf: &Leaf) -> bool {
         self.understood().is_none_or(|script| links::opens_named(script, leaf))
             && !self.paths_stay_until(leaf)
+    }
+
+    /// What its commands copy or move, whether they get more words than are told, and where they may start.
+    pub(in crate::permission) fn copies(&self, place: &Place) -> Vec<(Copy, bool, Vec<PathBuf>)> {
+        let mut copies: Vec<(Copy, bool, Vec<PathBuf>)> = Vec::new();
+        match &self.read {
+            Ok(script) => {
+                for leaf in script.leaves.iter().filter(|leaf| !leaf.guessed) {
+                    let starts = || leaf.directories.iter().map(|from| place.cwd.join(from)).collect();
+                    copies.extend(copies::of(&leaf.words).map(|copy| (copy, leaf.open, starts())));
+                }
+            }
+            Err(_) => {
+                let starts = breaker::directories(&self.segments, place);
+                for segment in self.segments.iter().filter(|segment| segment.role() == Role::Runs) {
+                    if copies.len() > copies::MAX {
+                        break;
+                    }
+                    if !links::command(segment).next().is_some_and(copies::copies) {
+                        continue;
+                    }
+                    let words: Vec<String> = links::command(segment).map(str::to_owned).collect();
+                    let Some(copy) = copies::of(&words) else { continue };
+                    if !copies.iter().any(|(known, ..)| *known == copy) {
+                        copies.push((copy, false, starts.clone()));
+                    }
+                }
+            }
+        }
+        copies
     }
 
     /// Whether commands run in the order in which they are written, for all that the text's marks say. `moves`: a `cd`,

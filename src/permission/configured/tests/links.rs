@@ -86,3 +86,102 @@ async fn what_opens_no_file_by_its_name_does_not_ask_for_links() {
         given.is(&disk, command, "allow").await;
     }
 }
+
+/// Beside what `disk` has: `d/config` → `.git/config`, `d/f` → `lock/f`, `d/o` → outside, `g/.git/config`,
+/// `h/AGENTS.md`, `t/f`, `config`, `f`, `o`.
+fn copied() -> Disk {
+    let disk = disk();
+    for folder in ["d", "g/.git", "h", "t", "d2", "big/sub"] {
+        std::fs::create_dir_all(disk.root.join(folder)).unwrap();
+    }
+    for file in [".git/config", "g/.git/config", "h/AGENTS.md", "t/f", "config", "f", "o", "big/sub/a"] {
+        std::fs::write(disk.root.join(file), "x").unwrap();
+    }
+    for (target, link) in [("../.git/config", "d/config"), ("../lock/f", "d/f"), ("../lock", "d2/t")] {
+        symlink(target, disk.root.join(link)).unwrap();
+    }
+    symlink(disk.outside.join("o"), disk.root.join("d/o")).unwrap();
+    disk
+}
+
+#[tokio::test]
+async fn what_is_copied_into_a_directory_counts_by_the_name_that_it_gets_there() {
+    let disk = copied();
+    std::fs::write(disk.outside.join("AGENTS.md"), "x").unwrap();
+    let allow = &["Bash(cp *)", "Bash(mv *)", "Bash(ln *)", "Bash(install *)"];
+    for command in [
+        "cp config d",
+        "cp config d/",
+        "cp -t d config",
+        "cp --target-directory=d config",
+        "cp config d/.",
+        "cp config f d",
+        "cd sub && cp ../config ../d",
+        "cp --parents g/.git/config d2",
+        "mv config d",
+        "install -m 644 config d",
+        "ln -f config d",
+        "cp -r g/. .",
+        "cp -rT g .",
+        "cp -a g/. d2",
+        "cp -r h/. .",
+        "cp -r h/./ d2/",
+    ] {
+        Given { allow, ..Given::default() }.is(&disk, command, "forced").await;
+        Given { bypass: true, ..Given::default() }.is(&disk, command, "forced").await;
+    }
+    for command in [
+        "rsync -a g/ .",
+        "rsync -a h/ sub",
+        "sudo cp config d",
+        "X=1; cp config d",
+        "cp c* d; true",
+        "ls | xargs cp -t d",
+        "cp -r h/* sub",
+        "cp -r ../outside inside",
+    ] {
+        Given { bypass: true, ..Given::default() }.is(&disk, command, "forced").await;
+    }
+    // A rule speaks of where it leads.
+    let deny = &["Edit(lock/**)"];
+    for command in ["cp f d", "mv f d/", "ln -s f d", "cp -r t d2", "cp -t d o f"] {
+        Given { deny, allow, ..Given::default() }.is(&disk, command, "deny").await;
+        Given { deny, bypass: true, ..Given::default() }.is(&disk, command, "deny").await;
+    }
+    Given { deny, allow, ..Given::default() }.is(&disk, "cp -r t/. d", "forced").await;
+    Given { deny, bypass: true, ..Given::default() }.is(&disk, "cp -r t/. d", "forced").await;
+    for command in [
+        "cp f d2",
+        "cp -T f f2",
+        "cp config new",
+        "cp -r g new",
+        "cp -r h new/",
+        "cp -r h sub",
+        "rsync -a h sub",
+        "cp -r sub big",
+        "cp -r big/. sub",
+        "mv sub big",
+        "mkdir -p n && cp f n",
+        "ln -s f link",
+        "install -d a/b",
+        "cp -r t/* sub",
+    ] {
+        Given { bypass: true, ..Given::default() }.is(&disk, command, "allow").await;
+    }
+    let outside = format!("cp -r . {}/new", disk.outside.display());
+    Given { bypass: true, ..Given::default() }.is(&disk, &outside, "allow").await;
+}
+
+#[tokio::test]
+async fn a_copy_of_more_than_can_be_looked_at_asks() {
+    let disk = copied();
+    let mut deep = disk.root.join("t");
+    (0..70).for_each(|_| deep.push("x"));
+    std::fs::create_dir_all(&deep).unwrap();
+    let bypass = Given { bypass: true, ..Given::default() };
+    bypass.is(&disk, "cp -r t/. sub", "forced").await;
+    bypass.is(&disk, "cp -r t new", "allow").await;
+    Given { deny: &["Edit(lock/**)"], bypass: true, ..Given::default() }
+        .is(&disk, "cp -r t new", "forced")
+        .await;
+}
