@@ -48,6 +48,8 @@ impl PermissionChecker for Fixed {
                 reason: AskReason { text: "asks".into(), rule: None },
                 offers: Vec::new(),
                 leaves: None,
+                forced: false,
+                bound: None,
             }))),
         }
     }

@@ -10,6 +10,7 @@ use super::call::{ResolvedCall, Touch};
 use super::explain::{self, Paper};
 use super::scope::Scope;
 use crate::domain::approval::{AskReason, Offer};
+use crate::domain::digest::Digest;
 use crate::domain::explanation::Explanation;
 use crate::domain::result::DeniedBy;
 use crate::domain::schema::ToolMutability;
@@ -114,6 +115,10 @@ pub struct Confirmation {
     pub offers: Vec<Offer>,
     /// The commands that a shell text would run, as far as it was understood.
     pub leaves: Option<Vec<String>>,
+    /// It has to be confirmed in every session.
+    pub forced: bool,
+    /// What an allow is bound to beside the call itself and its paths: of a command, where its own paths lead.
+    pub bound: Option<Digest>,
 }
 
 type HidesPath = dyn Fn(&Path) -> bool + Send + Sync;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::binding;
 use super::call::{ResolvedCall, Touch};
 use super::checker::{Confirmation, Hidden, PermissionChecker, PermissionError, PermissionRequest};
 use super::example::{self, ExampleError, Expected, RuleTest, TestFailure};
@@ -271,7 +272,9 @@ impl PolicyChecker {
                 },
                 message: format!("{} was not run: {}.", subject.tool, verdict.reason.text),
             }),
-            Decision::Ask { .. } => Err(PermissionError::ConfirmationRequired(Box::new(Confirmation {
+            Decision::Ask { forced } => Err(PermissionError::ConfirmationRequired(Box::new(Confirmation {
+                forced,
+                bound: binding::leads(&subject),
                 offers: policy.offers(&subject, &self.circumstances(request, &grants), &verdict),
                 leaves: subject.command.as_ref().map(shell::CommandAnalysis::leaves),
                 reason: AskReason { text: verdict.reason.text, rule: verdict.reason.rule },
@@ -337,6 +340,8 @@ impl PermissionChecker for PolicyChecker {
                 reason: AskReason { text: "it has to be confirmed in every session".to_owned(), rule: None },
                 offers: vec![Offer::once()],
                 leaves: None,
+                forced: true,
+                bound: None,
             }))),
             refused => refused,
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::audit::{self, Told};
+use super::binding;
 use super::call::{Preview, Previewer, ResolvedCall, Touch};
 use super::checker::{
     Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
@@ -17,7 +18,6 @@ use super::scope::{Admission, Scope};
 use super::verdict::By;
 use crate::domain::approval::{AskReason, Offer, exact};
 use crate::domain::audit::{AuditDecision, AuditKind, AuditRecord};
-use crate::domain::digest::Digest;
 use crate::domain::explanation::{Explanation, Verdict};
 use crate::domain::outcome::{HumanRequest, ToolOutcome};
 use crate::domain::result::{DeniedBy, ToolError};
@@ -429,6 +429,7 @@ impl Gate {
         preview: Preview,
     ) -> Ask {
         let directory = directory.unwrap_or(Path::new(""));
+        let bound = (confirmation.forced, confirmation.bound.as_ref());
         let more = if preview.more { MORE_FILES } else { "" };
         let reason = AskReason {
             text: visible::again(&format!("{}{more}", confirmation.reason.text)),
@@ -440,7 +441,7 @@ impl Gate {
             grants: offers.iter().any(|offer| offer.pattern.is_some())
                 || matches!(call.petition(), Some(Petition::Rules { .. })),
             offers,
-            digest: digest(call, paths, &preview, directory, &self.sandbox),
+            digest: binding::digest(call, paths, &preview, directory, &self.sandbox, bound),
             tool_name: call.tool_name.clone(),
             arguments: (*call.arguments).clone(),
             reason,
@@ -544,33 +545,6 @@ fn locate_paths(call: &ResolvedCall, scope: Option<&Scope>) -> Result<Vec<Judged
 
 fn resolve(scope: &Scope, text: &str) -> Result<Located, ToolError> {
     scope.workspace.resolve(&scope.directory, text).map_err(|error| ToolError::Execution(error.to_string()))
-}
-
-/// Everything that an allow covers; whatever of it changes, the allow no longer fits.
-fn digest(
-    call: &ResolvedCall,
-    paths: &[JudgedPath],
-    preview: &Preview,
-    directory: &Path,
-    sandbox: &str,
-) -> Digest {
-    use std::os::unix::ffi::OsStrExt as _;
-    let arguments = call.argument_text();
-    let mut fields: Vec<&[u8]> = vec![
-        call.tool_name.as_bytes(),
-        arguments.as_bytes(),
-        directory.as_os_str().as_bytes(),
-        sandbox.as_bytes(),
-    ];
-    for path in paths {
-        fields.push(if path.edits { b"edit" } else { b"read" });
-        fields.push(path.located.real.as_os_str().as_bytes());
-    }
-    for (path, hash) in &preview.files {
-        fields.push(path.as_os_str().as_bytes());
-        fields.push(hash.as_ref().map_or(&[], |hash| hash.as_bytes().as_slice()));
-    }
-    Digest::of_fields(fields)
 }
 
 #[cfg(test)]

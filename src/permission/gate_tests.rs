@@ -12,6 +12,7 @@ use super::super::petition::Petition;
 use super::*;
 use crate::domain::approval::{Approval, ApprovalStatus, AskReason};
 use crate::domain::clock::Timestamp;
+use crate::domain::digest::Digest;
 use crate::domain::session::PermissionMode;
 
 /// A policy that says one thing to everything.
@@ -51,6 +52,8 @@ fn asks() -> PermissionError {
         reason: AskReason { text: "asked".into(), rule: None },
         offers: Vec::new(),
         leaves: None,
+        forced: false,
+        bound: None,
     }))
 }
 
@@ -346,6 +349,20 @@ async fn an_allow_is_bound_to_everything_that_it_covers() {
         assert_ne!(*other, plain, "{index}");
         assert!(!others[..index].contains(other), "{index}");
     }
+}
+
+#[test]
+fn an_allow_of_a_plain_ask_does_not_fit_a_forced_one() {
+    let of = |forced: bool, leads: Option<&Digest>| {
+        let call = call();
+        binding::digest(&call, &[], &Preview::default(), Path::new("/"), "none", (forced, leads))
+    };
+    let (one, other) = (Digest::of(b"1"), Digest::of(b"2"));
+    let all = [of(false, None), of(true, None), of(false, Some(&one)), of(false, Some(&other))];
+    for (n, digest) in all.iter().enumerate() {
+        assert!(all[..n].iter().all(|before| before != digest), "{n}");
+    }
+    assert_eq!(of(true, Some(&one)), of(true, Some(&one)));
 }
 
 #[tokio::test]

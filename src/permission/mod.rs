@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod beneath;
+mod binding;
 mod breaker;
 mod call;
 mod changed;

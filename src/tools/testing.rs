@@ -57,6 +57,8 @@ impl PermissionChecker for Policy {
             reason: AskReason { text: "the test asks".to_owned(), rule: None },
             offers: Vec::new(),
             leaves: None,
+            forced: false,
+            bound: None,
         })))
     }
 
