@@ -25,6 +25,7 @@ pub use script::{FileUse, Leaf, NotUnderstood, Script};
 use self::scan::{Begins, Role, Segment};
 use self::word_paths::Words;
 use super::breaker;
+use super::commands::carriers::is_harmless_variable;
 use super::commands::copies::{self, Copy};
 use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
 use super::commands::{carriers, descent, git, kind, named_elsewhere, operands};
@@ -370,10 +371,22 @@ impl CommandAnalysis {
         })
     }
 
-    /// Whether the files that it names may be run by it, for all that is known: they are no mere data
-    /// to programs that only read, write or move them.
-    pub fn may_run_files(&self) -> bool {
-        !self.segments.iter().all(Segment::is_inert)
+    /// Whether what is in the files that it names matters to what it does, for all that is known: it may run them, or put
+    /// their content somewhere else.
+    pub fn goes_by_files(&self) -> bool {
+        let by_variable = |segment: &Segment| {
+            let mut words = segment.words().take_while(|word| scan::is_assignment(word));
+            words.any(|word| {
+                word.split_once('=').is_none_or(|(name, value)| !is_harmless_variable(name, value))
+            })
+        };
+        self.segments.iter().any(|segment| {
+            let program = links::command(segment).next().map(kind::base_name);
+            segment.role() == Role::Target
+                || !segment.is_inert()
+                || by_variable(segment)
+                || program.is_some_and(|program| program == "git" || copies::copies(program))
+        })
     }
 
     /// Whether it reads what lies beneath a directory, for all that its words say.

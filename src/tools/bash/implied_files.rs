@@ -1,6 +1,39 @@
 //! Files that a build tool or test runner runs without being told their names.
 
+use std::fs::File;
+use std::io::Read as _;
+
 use super::command_words::is_called;
+
+/// What git and the programs that its hooks usually start go by, from the top of a working tree: git-config(1),
+/// githooks(5), gitattributes(5); husky, pre-commit, lefthook.
+pub(super) const OF_GIT: &[&str] = &[
+    ".git",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/info/attributes",
+    ".git/hooks/*",
+    ".gitattributes",
+    ".husky/*",
+    ".husky/_/*",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+];
+/// So many bytes of a repository's settings are looked at.
+const SETTINGS_MAX: u64 = 256 * 1024;
+
+/// The hooks that settings of git say to lie elsewhere, as a pattern.
+pub(super) fn hooks_of(settings: File) -> Option<String> {
+    let mut text = Vec::new();
+    settings.take(SETTINGS_MAX).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let values = text.lines().filter_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        name.trim().to_ascii_lowercase().ends_with("hookspath").then_some(value)
+    });
+    let directory = values.last()?.split(['#', ';']).next()?.trim().trim_matches('"').trim_end_matches('/');
+    Some(format!("{directory}/*"))
+}
 
 /// A program and the files that it looks for where it begins and in what it is given, by the manual of each; some are
 /// patterns.

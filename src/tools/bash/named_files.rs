@@ -1,4 +1,4 @@
-//! The workspace's files that a command names and may run: an approval is bound to what is in them.
+//! The workspace's files that a command names and may run or pass on: an approval is bound to what is in them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::command_words::{UNTOLD, Words};
+use super::command_words::{UNTOLD, Words, is_called};
 use super::implied_files;
 use crate::domain::result::ToolError;
 use crate::permission::{Preview, Scope, shell};
@@ -38,7 +38,7 @@ pub(super) async fn preview(
     workdir: Option<&str>,
     scope: &Scope,
 ) -> Result<Preview, ToolError> {
-    if !shell::analyse(command).may_run_files() {
+    if !shell::analyse(command).goes_by_files() {
         return Ok(Preview::default());
     }
     let mut words = Words::of(command);
@@ -51,7 +51,8 @@ pub(super) async fn preview(
         Some(workdir) => workspace.resolve(&scope.directory, workdir).map_err(|error| failure(&error))?.real,
     };
     blocking::run(&scope.cancel, TIME_MAX, move |patience| {
-        let mut named = Named { more: words.more, ..Named::new(&workspace, patience) };
+        let git = words.all.iter().any(|word| is_called(word, "git"));
+        let mut named = Named { more: words.more, git, ..Named::new(&workspace, patience) };
         named.walk(start, &words.all).map_err(|why| given_up(why, "Name fewer files in one command."))?;
         let files = named.files.into_iter().map(|(path, hash)| (path, Some(hash))).collect();
         Ok(Preview { diff: None, files, more: named.more })
@@ -65,6 +66,8 @@ struct Named<'a> {
     patience: &'a Patience,
     files: BTreeMap<PathBuf, ContentHash>,
     directories: Vec<PathBuf>,
+    /// Git is among the programs.
+    git: bool,
     /// Not all of it was looked at.
     more: bool,
     names: usize,
@@ -79,6 +82,7 @@ impl<'a> Named<'a> {
             patience,
             files: BTreeMap::new(),
             directories: Vec::new(),
+            git: false,
             more: false,
             names,
             bytes,
@@ -97,15 +101,39 @@ impl<'a> Named<'a> {
         while let Some(directory) = self.directories.get(next).cloned() {
             next += 1;
             for word in words {
-                self.patience.check()?;
-                if is_pattern(word) {
-                    for path in self.matching(&directory, word)? {
-                        self.one(&directory, &path);
-                    }
-                } else {
-                    self.one(&directory, word);
-                }
+                self.word(&directory, word)?;
             }
+            if self.git {
+                self.repository(&directory)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, directory: &Path, word: &str) -> Result<(), GivenUp> {
+        self.patience.check()?;
+        if is_pattern(word) {
+            for path in self.matching(directory, word)? {
+                self.one(directory, &path);
+            }
+        } else {
+            self.one(directory, word);
+        }
+        Ok(())
+    }
+
+    /// The settings and hooks of the repository that git finds from the directory upwards.
+    fn repository(&mut self, directory: &Path) -> Result<(), GivenUp> {
+        let root = self.workspace.root();
+        let above = directory.ancestors().take_while(|above| above.starts_with(root));
+        let Some(tree) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) else {
+            return Ok(());
+        };
+        let settings = self.workspace.resolve(tree, ".git/config");
+        let settings = settings.and_then(|found| self.workspace.open_read(&found)).ok();
+        let hooks = settings.and_then(implied_files::hooks_of);
+        for file in implied_files::OF_GIT.iter().copied().chain(hooks.as_deref()) {
+            self.word(tree, file)?;
         }
         Ok(())
     }
