@@ -94,7 +94,9 @@ async fn p17_a_script_that_changed_while_its_call_waited_does_not_run() {
 async fn p17_whatever_names_the_script_binds_to_it() {
     let server = TestServer::start();
     let session = server.session().await;
-    std::fs::create_dir(session.file("sub")).unwrap();
+    for folder in ["sub", "bin", ".git/hooks", ".husky"] {
+        std::fs::create_dir_all(session.file(folder)).unwrap();
+    }
     for (n, (command, file)) in [
         ("cd sub && sh ./a.sh", "sub/a.sh"),
         ("bash -c 'sh b.sh; true'", "b.sh"),
@@ -130,6 +132,23 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         ("python3 sub", "sub/__main__.py"),
         ("go run .", "main.go"),
         ("go run ./sub", "sub/main.go"),
+        // Behind variables, and by the settings and hooks of git.
+        ("LD_PRELOAD=./pre ls", "pre"),
+        ("PATH=bin ls", "bin/ls"),
+        ("GIT_EXTERNAL_DIFF=./ext git diff", "ext"),
+        ("GIT_EDITOR=./ed git commit -a", "ed"),
+        ("GIT_CONFIG_GLOBAL=conf git diff", "conf"),
+        ("PAGER=./page git log", "page"),
+        ("git commit -a -m y", ".git/hooks/pre-commit"),
+        ("cd sub && git commit -m y", ".git/hooks/commit-msg"),
+        ("git -C sub push", ".git/hooks/pre-push"),
+        ("git commit -m z", ".husky/pre-commit"),
+        ("git checkout x", ".git/config"),
+        // What is put somewhere else.
+        ("cp from to", "from"),
+        ("cat text >> to", "text"),
+        ("git add added", "added"),
+        ("git commit -F message", "message"),
     ]
     .into_iter()
     .enumerate()
@@ -143,6 +162,66 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         server.operator().decide(new["approval_id"].as_str().unwrap(), &deny).await.expect(200);
     }
     assert!(!session.file("ran").exists());
+}
+
+#[tokio::test]
+async fn hooks_are_bound_where_the_settings_say_that_they_lie() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for folder in [".git", "tools/hooks"] {
+        std::fs::create_dir_all(session.file(folder)).unwrap();
+    }
+    session.write_file(".git/config", "[core]\n\thooksPath = \"tools/hooks\"\n");
+    let old = session.asks("1", "Bash", json!({"command": "git commit -m x"})).await;
+    session.write_file("tools/hooks/pre-commit", "touch ran\n");
+    superseded(&server, &session, "1", &old).await;
+}
+
+#[tokio::test]
+async fn a_command_is_bound_to_where_its_paths_lead() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for folder in ["good/k", "bad/k", ".git"] {
+        std::fs::create_dir_all(session.file(folder)).unwrap();
+    }
+    session.write_file("data.txt", "data\n");
+    let link = session.file("l");
+    let leads_to = |target: &str| {
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+    };
+    for (n, (command, swapped)) in [
+        ("cp data.txt l/k1", "bad"),
+        ("cp data.txt l", "bad"),
+        ("echo hi > l/k3", "bad"),
+        ("cd l && touch k4", "bad"),
+        ("rm -r l/k", "bad"),
+        ("X=1; touch l/k5", "bad"),
+        ("touch l/k6; true *", "bad"),
+        ("cp data.txt l/config", ".git"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        leads_to("good");
+        let id = n.to_string();
+        let old = session.asks(&id, "Bash", json!({"command": command})).await;
+        leads_to(swapped);
+        let new = superseded(&server, &session, &id, &old).await;
+        let deny = json!({"decision": "deny"});
+        server.operator().decide(new["approval_id"].as_str().unwrap(), &deny).await.expect(200);
+    }
+    // The target becomes a directory.
+    let old = session.asks("dir", "Bash", json!({"command": "cp data.txt n"})).await;
+    std::fs::create_dir(session.file("n")).unwrap();
+    superseded(&server, &session, "dir", &old).await;
+    // What leads where it led is allowed.
+    leads_to("good");
+    let same = session.asks("same", "Bash", json!({"command": "cp data.txt l/k7"})).await;
+    server.operator().allow(&same).await;
+    assert_eq!(session.ended("same").await["status"], "completed");
+    assert!(session.file("good/k7").exists() && session.file("good/k").exists());
+    assert_eq!(std::fs::read_dir(session.file("bad")).unwrap().count(), 1);
 }
 
 #[tokio::test]
