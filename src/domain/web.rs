@@ -22,7 +22,8 @@ pub struct WebUrl {
 pub enum Host {
     /// A domain name.
     Name(String),
-    /// A literal address, in whatever notation the URL had it.
+    /// A literal address, in whatever notation the URL had it; IPv4 in an IPv6 form (RFC 4291, section 2.5.5.2) is
+    /// IPv4, as it is to the kernel.
     Address(IpAddr),
 }
 
@@ -131,10 +132,21 @@ impl Host {
         WebUrl::parse(url).map(|url| url.host)
     }
 
+    /// The host that a program connects to which is given `text` for it, an IPv6 address without brackets. None where
+    /// the text does not say it as it stands: a shell puts something in its place, or nobody knows how it is read.
+    pub fn of_peer(text: &str) -> Option<Self> {
+        // A zone (RFC 4007, section 11.2) chooses the interface, not the address.
+        if let Ok(v6) = text.split('%').next().unwrap_or_default().parse::<Ipv6Addr>() {
+            return Some(Self::Address(IpAddr::V6(v6).to_canonical()));
+        }
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+        text.chars().all(plain).then(|| Self::of_url(&format!("http://{text}/")).ok()).flatten()
+    }
+
     fn canonical(host: &str) -> Result<Self, HostError> {
         if let Some(v6) = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')) {
             let address: Ipv6Addr = v6.parse().map_err(|_| HostError::Missing)?;
-            return Ok(Self::Address(IpAddr::V6(address)));
+            return Ok(Self::Address(IpAddr::V6(address).to_canonical()));
         }
         if let Ok(address) = host.parse::<Ipv4Addr>() {
             return Ok(Self::Address(IpAddr::V4(address)));
@@ -145,6 +157,43 @@ impl Host {
         }
         Ok(Self::Name(name))
     }
+}
+
+/// Every address that a connection to this one may end at: itself, and the IPv4 address within it that a translator or
+/// a tunnel goes on to. Nobody listens at the unspecified address: connected to, it is this machine.
+pub fn ends_at(address: IpAddr) -> Vec<IpAddr> {
+    let address = address.to_canonical();
+    let mut ends = vec![address];
+    let IpAddr::V6(v6) = address else {
+        ends.extend(address.is_unspecified().then_some(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        return ends;
+    };
+    if v6.is_unspecified() {
+        ends.extend([IpAddr::V6(Ipv6Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::LOCALHOST)]);
+        return ends;
+    }
+    if v6.is_loopback() {
+        return ends;
+    }
+    let at = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
+    let segments = v6.segments();
+    let [.., high, low] = segments;
+    let last = at(high, low);
+    let bits = match segments {
+        // Compatible (RFC 4291, section 2.5.5.1), translated (RFC 2765), NAT64 (RFC 6052; RFC 8215 for local prefixes,
+        // of which the longest is the usual), ISATAP (RFC 5214, section 6.1).
+        [0, 0, 0, 0, 0, 0, ..]
+        | [0, 0, 0, 0, 0xffff, 0, ..]
+        | [0x64, 0xff9b, 0 | 1, ..]
+        | [_, _, _, _, 0 | 0x200, 0x5efe, ..] => last,
+        // 6to4 (RFC 3056).
+        [0x2002, high, low, ..] => at(high, low),
+        // Teredo (RFC 4380, section 4): the client, inverted.
+        [0x2001, 0, ..] => !last,
+        _ => return ends,
+    };
+    ends.push(IpAddr::V4(Ipv4Addr::from_bits(bits)));
+    ends
 }
 
 impl fmt::Display for Host {
@@ -174,9 +223,54 @@ mod tests {
             ("http://0x7f.1/", "127.0.0.1"),
             ("http://0177.0.0.1/", "127.0.0.1"),
             ("http://127.1./", "127.0.0.1"),
-            ("http://[::FFFF:1.2.3.4]/", "::ffff:1.2.3.4"),
+            ("http://[::FFFF:1.2.3.4]/", "1.2.3.4"),
         ] {
             assert_eq!(Host::of_url(url).map(|h| h.to_string()), Ok(host.to_owned()), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_peer_is_an_address_without_brackets_or_a_name_that_is_told() {
+        for (text, host) in [
+            ("Docs.RS.", Some("docs.rs")),
+            ("127.1", Some("127.0.0.1")),
+            ("0", Some("0.0.0.0")),
+            ("::1", Some("::1")),
+            ("0:0:0:0:0:0:0:1", Some("::1")),
+            ("::ffff:127.0.0.1", Some("127.0.0.1")),
+            ("fe80::1%eth0", Some("fe80::1")),
+            ("", None),
+            ("$h", None),
+            ("a$h", None),
+            ("{a,b}", None),
+            ("[::1]", None),
+            ("a@b", None),
+            ("1.2.3.4.5", None),
+        ] {
+            assert_eq!(Host::of_peer(text).map(|h| h.to_string()).as_deref(), host, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_ends_where_what_is_within_it_leads() {
+        for (address, ends) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("::192.0.2.1", "::c000:201 192.0.2.1"),
+            ("::ffff:0:192.0.2.1", "::ffff:0:c000:201 192.0.2.1"),
+            ("64:ff9b::192.0.2.1", "64:ff9b::c000:201 192.0.2.1"),
+            ("64:ff9b:1::192.0.2.1", "64:ff9b:1::c000:201 192.0.2.1"),
+            ("2002:c000:201::7", "2002:c000:201::7 192.0.2.1"),
+            ("2001:0:808:808::3fff:fdfe", "2001:0:808:808::3fff:fdfe 192.0.2.1"),
+            ("2a00::5efe:192.0.2.1", "2a00::5efe:c000:201 192.0.2.1"),
+            ("2a00::1", "2a00::1"),
+            ("::1", "::1"),
+            ("::", ":: ::1 127.0.0.1"),
+            ("0.0.0.0", "0.0.0.0 127.0.0.1"),
+        ] {
+            let found: Vec<String> =
+                ends_at(address.parse().unwrap()).iter().map(IpAddr::to_string).collect();
+            assert_eq!(found.join(" "), ends, "{address}");
         }
     }
 

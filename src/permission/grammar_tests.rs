@@ -189,7 +189,11 @@ fn hosts_compare_at_a_dot_as_they_are_connected_to() {
         ("WebFetch(domain:*)", &["WebFetch(https://docs.rs/)", "WebFetch(http://192.0.2.1/)"], &[]),
         (
             "WebFetch(domain:192.0.2.1)",
-            &["WebFetch(http://192.0.2.1/)", "WebFetch(http://0xc0000201/)"],
+            &[
+                "WebFetch(http://192.0.2.1/)",
+                "WebFetch(http://0xc0000201/)",
+                "WebFetch(http://[::ffff:c000:201]/)",
+            ],
             &["WebFetch(http://192.0.2.2/)"],
         ),
         (
@@ -197,13 +201,20 @@ fn hosts_compare_at_a_dot_as_they_are_connected_to() {
             &["WebFetch(http://[2001:db8:0::1]/)"],
             &["WebFetch(http://[2001:db8::2]/)"],
         ),
-        ("WebFetch(domain:b\u{fc}cher.example)", &["WebFetch(https://xn--bcher-kva.example/)"], &[]),
+        ("WebFetch(domain:xn--bcher-kva.example)", &["WebFetch(https://b\u{fc}cher.example/)"], &[]),
         ("http_request(domain:docs.rs)", &["http_request(https://docs.rs/)"], &[]),
     ];
     speaks(&ALL, rows);
     let other = &["http_request(https://docs.rs/)"];
     speaks(&NARROWING, &[("WebFetch(domain:docs.rs)", other, &[])]);
     speaks(&["allow"], &[("WebFetch(domain:docs.rs)", &[], other)]);
+    // What may end at an address is held back with it, and not allowed with it.
+    let within = &["WebFetch(http://[64:ff9b::192.0.2.1]/)", "WebFetch(http://[2002:c000:201::]/)"];
+    speaks(
+        &NARROWING,
+        &[("WebFetch(domain:192.0.2.1)", within, &["WebFetch(http://[64:ff9b::192.0.2.2]/)"])],
+    );
+    speaks(&["allow"], &[("WebFetch(domain:192.0.2.1)", &[], within)]);
 }
 
 #[test]
@@ -217,6 +228,9 @@ fn what_can_never_match_is_a_warning_at_its_place() {
         ("deny", "TodoWrite(x)", "never match"),
         ("deny", "mcp__a__b(x)", "never match"),
         ("deny", "mcp__a__", "`mcp__a__*`"),
+        ("allow", "WebFetch(domain:b\u{fc}cher.example)", "write `WebFetch(domain:xn--bcher-kva.example)`"),
+        ("deny", "http_request(domain:*.\u{430}pple.com)", "write `http_request(domain:*.xn--pple-43d.com)`"),
+        ("deny", "WebFetch(domain:0x7f.1)", "write `WebFetch(domain:127.0.0.1)`"),
         ("allow", "Bash(env *)", "never match"),
         ("allow", "Bash(sudo *)", "never match"),
     ] {

@@ -105,6 +105,10 @@ fn why_not(text: &str, policy: &Policy, place: &Place, confined: bool) -> Option
             "a person cannot see it as it is: it has invisible characters or long padding".to_owned(),
         );
     }
+    // Written otherwise, a person might take it for another host.
+    if let Some(spelt) = rule.spelt_out().filter(|spelt| spelt != text) {
+        return Some(format!("write the host as it is connected to: `{spelt}`"));
+    }
     if let Some(reason) = held_back(&rule, policy, place) {
         return Some(reason);
     }
@@ -224,6 +228,10 @@ mod tests {
             ("Edit(~/a)", None),
             ("Read(/etc/hosts)", None),
             ("WebFetch(domain:docs.rs)", None),
+            ("WebFetch(domain:xn--pple-43d.com)", None),
+            ("WebFetch(domain:\u{430}pple.com)", Some("`WebFetch(domain:xn--pple-43d.com)`")),
+            ("WebFetch(domain:Docs.RS)", Some("`WebFetch(domain:docs.rs)`")),
+            ("WebFetch(domain:docs.rs.)", Some("`WebFetch(domain:docs.rs)`")),
             ("mcp__z__a", None),
             ("Bash(cargo", Some("no rule")),
             ("", Some("no rule")),
@@ -239,7 +247,8 @@ mod tests {
             ("Edit(./a/../b)", Some("never match")),
             ("Grep(./a)", Some("`Read(…)`")),
             ("WebFetch(domain:*)", Some("more than one host")),
-            ("WebFetch(domain:[::1])", Some("address")),
+            ("WebFetch(domain:::1)", Some("address")),
+            ("WebFetch(domain:[::1])", Some("`WebFetch(domain:::1)`")),
             ("Bash(curl x)", Some("denied by `Bash(curl *)`")),
             ("Read(./sub/.env)", Some("denied by")),
             ("Edit(./sub/.env)", Some("denied by")),

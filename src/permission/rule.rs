@@ -184,6 +184,20 @@ impl Rule {
         matches!(self.tool, ToolPattern::Any | ToolPattern::Beginning(_, false))
     }
 
+    /// The rule about a host as an offer spells it: with what is connected to.
+    pub(crate) fn spelt_out(&self) -> Option<String> {
+        let (Spec::Domain(pattern), Some((tool, _))) = (&self.spec, self.text.split_once('(')) else {
+            return None;
+        };
+        Some(format!("{tool}(domain:{pattern})"))
+    }
+
+    /// Whether the rule about a host is written so that it may be read as one about another.
+    fn misleads(&self, pattern: &HostPattern) -> bool {
+        let written = self.text.split_once("(domain:").and_then(|(_, inner)| inner.strip_suffix(')'));
+        written.is_some_and(|written| !pattern.reads_as(written))
+    }
+
     /// What is wrong with a rule that parses, given the names of all tools.
     pub(crate) fn doubts(&self, known_tools: &[&str], is_allow: bool) -> Option<String> {
         if let ToolPattern::Exact(name) = &self.tool
@@ -213,6 +227,9 @@ impl Rule {
                 "can never match: input to a running program is allowed outright or not at all".to_owned(),
             ),
             Spec::Command(pattern) if is_allow => pattern.never_allows(),
+            Spec::Domain(pattern) if self.misleads(pattern) => self
+                .spelt_out()
+                .map(|spelt| format!("it stands for the host that is connected to: write `{spelt}`")),
             _ => None,
         }
     }

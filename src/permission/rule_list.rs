@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::command_pattern::{CommandPattern, CommandSet, Coverage};
 use super::commands::{kind, read_only};
-use super::host::Host;
+use super::host::HostPattern;
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
 use super::shell::scan::Sight;
@@ -190,9 +190,11 @@ impl RuleList {
             .or_else(|| self.guessed(subject).map(|(rule, _)| rule))
     }
 
-    /// The rule that matches a command which the call might run, where that is a guess, and the command's program.
+    /// The rule that matches a command which the call might run, where that is a guess, and the command's program; or a
+    /// host that it might connect to, and what is written in that place.
     pub(crate) fn guessed<'s>(&self, subject: &'s Subject<'_>) -> Option<(&SourcedRule, &'s str)> {
-        let (number, program) = self.any_command(subject, Sight::Guessed)?;
+        let of_command = self.any_command(subject, Sight::Guessed);
+        let (number, program) = of_command.or_else(|| self.guessed_host(subject))?;
         Some((self.rule(number)?, program))
     }
 
@@ -266,15 +268,25 @@ impl RuleList {
         if self.domains.is_empty() {
             return None;
         }
-        let by_shell = subject.command.iter().flat_map(CommandAnalysis::connections);
-        let by_shell = by_shell.filter_map(|host| Host::of_url(&format!("http://{host}/")).ok());
-        let hosts: Vec<Host> = subject.hosts.iter().cloned().chain(by_shell).collect();
+        let (mut hosts, mut untold) = (subject.hosts.clone(), false);
+        for peer in subject.command.iter().flat_map(CommandAnalysis::connections) {
+            untold |= !peer.told;
+            hosts.extend(peer.host);
+        }
         self.domains.iter().copied().find(|number| {
             self.rule(*number).is_some_and(|r| match &r.rule.spec {
-                Spec::Domain(pattern) => hosts.iter().any(|host| pattern.matches(host, false)),
+                Spec::Domain(HostPattern::Any) if untold => true,
+                Spec::Domain(pattern) => hosts.iter().any(|host| pattern.is_reached_by(host)),
                 _ => false,
             })
         })
+    }
+
+    /// A connection to a host that is not told may be one to any that a rule names.
+    fn guessed_host<'s>(&self, subject: &'s Subject<'_>) -> Option<(usize, &'s str)> {
+        let first = *self.domains.first()?;
+        let mut by_shell = subject.command.iter().flat_map(CommandAnalysis::connections);
+        by_shell.find(|peer| !peer.told).map(|peer| (first, peer.written))
     }
 
     /// Narrow matching of a whole text: a rule spells it out.

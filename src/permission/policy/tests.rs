@@ -261,6 +261,27 @@ fn connections_of_the_shell_are_network_access() {
         Given { deny: &["WebFetch(domain:other.tld)"], allow: &["Bash"], ..Given::default() }
             .is(call, "allow");
     }
+    let to_address = Given {
+        deny: &["WebFetch(domain:127.0.0.1)", "WebFetch(domain:::1)"],
+        allow: &["Bash"],
+        ..Given::default()
+    };
+    for peer in ["::1", "0:0:0:0:0:0:0:1", "::1%lo", "::ffff:127.0.0.1", "127.1", "0", "::"] {
+        to_address.bypass_is(&format!("Bash(cat < /dev/tcp/{peer}/80)"), "deny");
+    }
+    // A host that is not told may be the one of a rule, which is a guess; every host is that of `*`.
+    for peer in ["$h", "\"$h\"", "evil.$(echo tld)", "{a,b}.tld", "a@evil.tld", "$(echo evil).tld"] {
+        let call = format!("Bash(cat < /dev/tcp/{peer}/80)");
+        for given in [
+            Given { deny: &["WebFetch(domain:evil.tld)"], allow: &["Bash"], ..Given::default() },
+            Given { always_ask: &["WebFetch(domain:192.0.2.1)"], allow: &["Bash"], ..Given::default() },
+        ] {
+            given.is(&call, "forced").bypass_is(&call, "forced");
+        }
+        Given { deny: &["WebFetch(domain:*)"], allow: &["Bash"], ..Given::default() }
+            .bypass_is(&call, "deny");
+        Given { allow: &["Bash"], ..Given::default() }.bypass_is(&call, "allow");
+    }
     let subject = example::subject("Bash(cat /dev/null)", &place()).unwrap();
     assert_eq!(class_of(&subject), Class::Run);
 }

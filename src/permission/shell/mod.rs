@@ -29,6 +29,7 @@ use super::commands::carriers::is_harmless_variable;
 use super::commands::copies::{self, Copy};
 use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
 use super::commands::{carriers, descent, git, kind, named_elsewhere, operands};
+use super::host::Host;
 use super::subject::{Access, PathOf, Place};
 use crate::domain::visible;
 
@@ -55,6 +56,17 @@ pub struct PathUse {
     pub(crate) file_only: bool,
     /// What in the text names it.
     pub(crate) of: PathOf,
+}
+
+/// What bash itself would connect to (`/dev/tcp/HOST/PORT`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Peer<'t> {
+    /// As it is written, as far as that is one word.
+    pub(crate) written: &'t str,
+    /// The host, where one can be read.
+    pub(crate) host: Option<Host>,
+    /// Whether that is all of it; otherwise it may be any.
+    pub(crate) told: bool,
 }
 
 /// A path that some word of a command may mean.
@@ -435,16 +447,12 @@ impl CommandAnalysis {
         self.segments.iter().any(|s| s.text().contains("/dev/tcp/") || s.text().contains("/dev/udp/"))
     }
 
-    /// The hosts that bash itself would connect to, as they are written.
-    pub(crate) fn connections(&self) -> impl Iterator<Item = &str> {
-        let of_kind = |segment: &'_ Segment, kind: &str| -> Vec<(usize, usize)> {
+    /// What bash itself would connect to.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = Peer<'_>> {
+        self.segments.iter().flat_map(|segment| {
             let text = segment.text();
-            let begins = text.match_indices(kind).map(|(at, _)| at + kind.len());
-            begins.map(|at| (at, text[at..].find(['/', ' ']).map_or(text.len(), |end| at + end))).collect()
-        };
-        self.segments.iter().flat_map(move |segment| {
-            let places = ["/dev/tcp/", "/dev/udp/"].into_iter().flat_map(|kind| of_kind(segment, kind));
-            places.map(|(from, to)| &segment.text()[from..to]).collect::<Vec<_>>()
+            let begins = ["/dev/tcp/", "/dev/udp/"].into_iter().flat_map(|kind| text.match_indices(kind));
+            begins.map(|(at, kind)| Peer::read(&text[at..], kind)).collect::<Vec<_>>()
         })
     }
 
@@ -473,6 +481,17 @@ impl CommandAnalysis {
             }
         }
         words.found()
+    }
+}
+
+impl<'t> Peer<'t> {
+    fn read(text: &'t str, kind: &str) -> Self {
+        let word = text.split(' ').next().unwrap_or_default();
+        let (name, port) =
+            word[kind.len()..].split_once('/').map_or((&word[kind.len()..], false), |(name, _)| (name, true));
+        let host = Host::of_peer(name);
+        // Without a port the text ends within the host, as where a substitution was cut out.
+        Self { written: word, told: port && host.is_some(), host }
     }
 }
 
@@ -523,12 +542,22 @@ mod tests {
         assert!(!analyse("cat /dev/null").uses_network());
         let hosts = |text: &str| -> Vec<String> {
             let analysis = analyse(text);
-            let mut hosts: Vec<String> = analysis.connections().map(str::to_owned).collect();
+            let shown = |peer: Peer<'_>| match peer.host {
+                Some(host) if peer.told => host.to_string(),
+                host => format!("{}?", host.map(|host| host.to_string()).unwrap_or_default()),
+            };
+            let mut hosts: Vec<String> = analysis.connections().map(shown).collect();
             hosts.dedup();
             hosts
         };
         assert_eq!(hosts("exec 3<>/dev/tcp/a.example/80"), ["a.example"]);
         assert_eq!(hosts("cat </dev/'udp'/b.example/53 >/dev/tcp/c.example/1"), ["b.example", "c.example"]);
+        assert_eq!(hosts("cat < /dev/tcp/::1/80 > /dev/tcp/::ffff:127.0.0.1/1"), ["::1", "127.0.0.1"]);
+        for untold in ["$h/80", "\"$h\"/80", "a.$(echo b)/80", "{a,b}/80", "a@b/80", "a"] {
+            let hosts = hosts(&format!("cat < /dev/tcp/{untold}"));
+            assert!(hosts.iter().any(|host| host.ends_with('?')), "{untold}: {hosts:?}");
+        }
+        assert!(hosts("cat < /dev/tcp/evil.tld$(echo)/80").contains(&"evil.tld?".to_owned()));
         assert_eq!(hosts("cat /dev/null"), [""; 0]);
     }
 
