@@ -224,6 +224,9 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     for file in &approval.changed_files {
         field("changed", &change(file));
     }
+    if let Some(text) = changes_left_out(approval) {
+        field("changed", &text);
+    }
     for offer in &approval.offers {
         field("offer", &offered(offer));
     }
@@ -283,11 +286,26 @@ fn diff_lines(text: &mut String, head: &str, diff: Option<&str>, paint: Paint) {
 
 /// A change in a file that would be run, in words.
 pub(super) fn change(file: &ChangedFile) -> String {
-    let by = match (&file.tool_name, &file.call_id) {
-        (Some(tool), Some(call)) => format!("by {tool} in call {call}"),
-        _ => "by no call that is known".to_owned(),
+    let mut text = match (&file.tool_name, &file.call_id) {
+        (Some(tool), Some(call)) => format!("{} at {} by {tool} in call {call}", file.path, file.at),
+        _ => format!("{} at {} by no call that is known", file.path, file.at),
     };
-    format!("{} at {} {by}", file.path, file.at)
+    if file.diff.is_none() {
+        text.push_str("; what changed in it is not recorded");
+    }
+    if file.earlier > 0 {
+        let _ = write!(text, "; before that by {} more calls at most, which are not shown", file.earlier);
+    }
+    if file.unsearched {
+        text.push_str("; it may have changed before, which was not looked for");
+    }
+    text
+}
+
+/// That more files changed than are told, in words.
+pub(super) fn changes_left_out(approval: &Approval) -> Option<String> {
+    let count = approval.changed_files_left_out;
+    (count > 0).then(|| format!("{count} more files that the command names or implies, which are not shown"))
 }
 
 /// The scope as it stands on the command line.
@@ -388,11 +406,15 @@ mod tests {
     async fn one_is_shown_whole_and_escaped() {
         let mut asked = approval("apr_1");
         asked["changed_files"] = json!([{"path": "run\u{1b}.sh", "at": "2026-11-30T20:15:01Z", "call_id": "w",
-            "tool_name": "Write", "diff": "+ls\u{1b}\n"}, {"path": "x", "at": "2026-11-30T20:15:01Z"}]);
+            "tool_name": "Write", "diff": "+ls\u{1b}\n"}, {"path": "x", "at": "2026-11-30T20:15:01Z", "earlier": 3,
+            "unsearched": true}]);
+        asked["changed_files_left_out"] = json!(2);
         let (_, text, _) = shown(&["apr_1"], vec![Reply::json(200, &asked.to_string())]).await;
         for part in [
             "changed    run\\u{1b}.sh at 2026-11-30T20:15:01Z by Write in call w\n",
-            "changed    x at 2026-11-30T20:15:01Z by no call that is known\n",
+            "changed    x at 2026-11-30T20:15:01Z by no call that is known; what changed in it is not recorded; before that \
+             by 3 more calls at most, which are not shown; it may have changed before, which was not looked for\n",
+            "changed    2 more files that the command names or implies, which are not shown\n",
             "changed run\\u{1b}.sh\n┆ +ls\\u{1b}\n",
             "call       c\\u{202e}1\n",
             "runs       rm x\\ny\n",

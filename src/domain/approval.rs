@@ -75,6 +75,9 @@ pub struct Approval {
     /// Of the files that a command names or implies: what changed in them since the session began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_files: Vec<ChangedFile>,
+    /// So many further files of the command changed, too, and are not told of.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub changed_files_left_out: u64,
     /// In a list: the other approvals that wait in the session and ask exactly the same. Each is decided
     /// by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -87,7 +90,7 @@ pub struct Approval {
     pub forwarded: bool,
 }
 
-/// A change in a file that would be run.
+/// A change in a file that would be run. A file has one for each edit, the latest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ChangedFile {
     /// The file, beneath the workspace; escaped.
@@ -106,6 +109,13 @@ pub struct ChangedFile {
     /// What that call changed in it, escaped and clipped, where its record tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// Of a file's earliest change here: so many calls before it may have changed the file, too, and are not told of.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier: u64,
+    /// Of a file's earliest change here: the session did more than was looked through, so that it may have changed the
+    /// file even before.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unsearched: bool,
 }
 
 /// The parameter in which an agent says what a call of the tool is for.
@@ -137,6 +147,7 @@ impl Approval {
             && (&self.diff, &self.leaves, &self.offers) == (&other.diff, &other.leaves, &other.offers)
             && self.grants_expire_in_s == other.grants_expire_in_s
             && self.changed_files == other.changed_files
+            && self.changed_files_left_out == other.changed_files_left_out
     }
 
     /// The session's directory when the call was judged, from which its own is found again; none where
@@ -157,6 +168,11 @@ impl Approval {
 pub fn exact(path: &Path) -> String {
     const KEPT: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC.remove(b'/');
     percent_encoding::percent_encode(path.as_os_str().as_bytes(), KEPT).to_string()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is how serde asks")]
+pub(super) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is how serde asks")]

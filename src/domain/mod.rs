@@ -10,6 +10,7 @@ pub mod digest;
 pub mod event;
 pub mod explanation;
 pub mod grant;
+pub mod hunks;
 pub mod identity;
 pub mod outcome;
 pub mod redact;

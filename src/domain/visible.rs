@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::hunks;
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
 
 /// A run of one blank that is longer than this is folded: padding pushes what matters out of sight.
@@ -32,33 +33,8 @@ pub fn json(text: &str) -> String {
 /// A unified diff: what it changes as by [`lines`], what it says itself as by [`lines_again`], since the names in it
 /// are escaped where it is made.
 pub fn diff(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    // How many lines of the hunk are still to come, of the old text and of the new one.
-    let mut left = (0_usize, 0_usize);
-    for line in text.split_inclusive('\n') {
-        let (old, new) = match line.as_bytes().first() {
-            _ if left == (0, 0) => (0, 0),
-            Some(b'-') => (1, 0),
-            Some(b'+') => (0, 1),
-            Some(b' ') => (1, 1),
-            _ => (0, 0),
-        };
-        if (old, new) == (0, 0) {
-            left = hunk(line).unwrap_or(left);
-            out.push_str(&lines_again(line));
-        } else {
-            left = (left.0.saturating_sub(old), left.1.saturating_sub(new));
-            out.push_str(&lines(line));
-        }
-    }
-    out
-}
-
-/// How many lines a hunk has, of the old text and of the new one: `@@ -1,2 +1 @@`.
-fn hunk(line: &str) -> Option<(usize, usize)> {
-    let (old, new) = line.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +")?;
-    let length = |range: &str| range.split_once(',').map_or(Some(1), |(_, length)| length.parse().ok());
-    Some((length(old)?, length(new)?))
+    let shown = |(line, within)| if within { lines(line) } else { lines_again(line) };
+    hunks::lines(text).map(shown).collect()
 }
 
 /// A text that should have been through [`one_line`] where it comes from, which stays as it is then. From elsewhere

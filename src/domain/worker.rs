@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::approval::{Approval, ApprovalStatus, AskReason, Choice};
+use super::approval::{Approval, ApprovalStatus, AskReason, ChangedFile, Choice, is_zero};
 use super::clock::Timestamp;
 use super::digest::Digest;
 use super::identity::{CallKey, check_session_id};
@@ -19,6 +19,8 @@ const NAME_BYTES_MAX: usize = 256;
 const LINE_BYTES_MAX: usize = 16 * 1024;
 /// The longest line to show, in bytes.
 const DISPLAY_BYTES_MAX: usize = 64 * 1024;
+/// The most changes of files.
+const CHANGES_MAX: usize = 256;
 /// The most commands that a shell text is shown as.
 const LEAVES_MAX: usize = 10_000;
 
@@ -63,6 +65,13 @@ pub struct WorkerAsk {
     pub leaves: Option<Vec<String>>,
     /// One line to show.
     pub display: String,
+    /// Of the files that a command names or implies: what the worker's session changed in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 256)]
+    pub changed_files: Vec<ChangedFile>,
+    /// So many further files of the command changed, too, and are not told of.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub changed_files_left_out: u64,
     /// How long it may wait, in seconds; the host's own bound may be shorter.
     #[schema(minimum = 1, maximum = 2_592_000)]
     pub expires_in_s: u64,
@@ -94,6 +103,9 @@ impl WorkerAsk {
         }
         if self.leaves.as_ref().is_some_and(|leaves| leaves.len() > LEAVES_MAX) {
             return Err(("/leaves", format!("at most {LEAVES_MAX}")));
+        }
+        if self.changed_files.len() > CHANGES_MAX {
+            return Err(("/changed_files", format!("at most {CHANGES_MAX}")));
         }
         bounded("/tool_name", &self.tool_name, NAME_BYTES_MAX)?;
         bounded("/sandbox", &self.sandbox, NAME_BYTES_MAX)?;

@@ -67,7 +67,7 @@ impl StoreDesk {
             return Err(ToolError::Internal("an approval needs a session".to_owned()));
         };
         let mut approval = self.approval(session_id, scope, ask);
-        approval.changed_files =
+        (approval.changed_files, approval.changed_files_left_out) =
             changed::of_ask(&self.store, session_id, scope, ask).await.map_err(store_failed)?;
         let told = AuditRecord { approval_id: Some(approval.approval_id.clone()), ..(*ask.audit).clone() };
         let call = CallRef::from(&scope.key);
@@ -141,6 +141,7 @@ impl StoreDesk {
             expires_at: crate::domain::clock::Timestamp::from_millisecond(expires).unwrap_or(now),
             decision: None,
             changed_files: Vec::new(),
+            changed_files_left_out: 0,
             identical: Vec::new(),
             worker: None,
             forwarded: approvals.forward_to.is_some() && !ask.petition,

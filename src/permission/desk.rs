@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::call::Preview;
 use super::scope::Scope;
-use crate::domain::approval::{Approval, AskReason, Offer};
+use crate::domain::approval::{Approval, AskReason, ChangedFile, Offer};
 use crate::domain::audit::{AuditDecision, AuditKind, AuditRecord};
 use crate::domain::clock::Timestamp;
 use crate::domain::digest::Digest;
@@ -51,12 +51,14 @@ pub struct Ask {
 }
 
 /// The approval that stands for an ask.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Opened {
     /// Its id: the same as long as the ask is the same.
     pub approval_id: String,
     /// When it is denied by itself.
     pub expires_at: Timestamp,
+    /// What the session changed in the files that would run, and how many such files are not told of.
+    pub changed_files: (Vec<ChangedFile>, u64),
 }
 
 impl Ask {
@@ -82,6 +84,7 @@ impl Ask {
             opened: Some(Opened {
                 approval_id: approval.approval_id.clone(),
                 expires_at: approval.expires_at,
+                changed_files: (approval.changed_files.clone(), approval.changed_files_left_out),
             }),
         }
     }

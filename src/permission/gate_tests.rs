@@ -133,6 +133,7 @@ fn waiting() -> Standing {
         expires_at: moment,
         decision: None,
         changed_files: Vec::new(),
+        changed_files_left_out: 0,
         identical: Vec::new(),
         worker: None,
         forwarded: false,

@@ -50,11 +50,21 @@ impl HostProxy {
         })
     }
 
-    fn body(&self, ask: &Ask, session_id: &str, scope: &Scope) -> Result<String, ProxyError> {
+    /// The ask; `whole` with what hosts have not always taken, which otherwise is only told of.
+    fn body(&self, ask: &Ask, session_id: &str, scope: &Scope, whole: bool) -> Result<String, ProxyError> {
         let left = ask.opened.as_ref().map_or(EXPIRES_IN_S_MAX, |opened| {
             let ms = opened.expires_at.as_millisecond() - self.clock.now().as_millisecond();
             u64::try_from(ms).unwrap_or(0).div_ceil(1_000)
         });
+        let changed = ask.opened.as_ref().map(|opened| opened.changed_files.clone());
+        let (mut changed_files, mut changed_files_left_out) = changed.unwrap_or_default();
+        let mut reason = ask.reason.clone();
+        if !whole {
+            reason
+                .text
+                .push_str(", and the session changed files that would run, which this host cannot show");
+            (changed_files, changed_files_left_out) = (Vec::new(), 0);
+        }
         let body = WorkerAsk {
             worker: self.name.clone(),
             session_id: session_id.to_owned(),
@@ -63,12 +73,14 @@ impl HostProxy {
             tool_name: ask.tool_name.clone(),
             arguments: ask.arguments.clone(),
             digest: ask.digest.clone(),
-            reason: ask.reason.clone(),
+            reason,
             cwd: ask.directory.clone(),
             sandbox: ask.sandbox.clone(),
             diff: ask.preview.diff.clone(),
             leaves: ask.leaves.clone(),
             display: ask.display.clone(),
+            changed_files,
+            changed_files_left_out,
             expires_in_s: left.clamp(1, EXPIRES_IN_S_MAX),
         };
         let refused = |why: String| ProxyError(format!("what is asked is too large to be forwarded: {why}"));
@@ -89,13 +101,14 @@ impl ApprovalProxy for HostProxy {
         };
         let id = ask_id(ask, session_id, scope);
         let mut patience = Patience::new(self.retry_for);
-        let mut known = false;
+        let changes = ask.opened.as_ref().is_some_and(|opened| !opened.changed_files.0.is_empty());
+        let (mut known, mut whole) = (false, true);
         loop {
             let sent = Instant::now();
             let heard = if known {
                 self.host.standing(&id, POLL).await
             } else {
-                self.host.ask(&id, self.body(ask, session_id, scope)?).await
+                self.host.ask(&id, self.body(ask, session_id, scope, whole)?).await
             };
             match heard {
                 Ok(standing) => {
@@ -108,7 +121,11 @@ impl ApprovalProxy for HostProxy {
                     }
                     known = true;
                 }
-                Err(Failure::Final(why) | Failure::Unknown(why)) => {
+                Err(Failure::Unfit(why)) if changes && whole && !known => {
+                    tracing::warn!(%why, "the approval host may be an older one: it is asked without `changed_files`");
+                    whole = false;
+                }
+                Err(Failure::Final(why) | Failure::Unknown(why) | Failure::Unfit(why)) => {
                     tracing::warn!(%why, "the approval host gave no decision: the call is denied");
                     return Err(ProxyError(why));
                 }
@@ -127,7 +144,7 @@ impl ApprovalProxy for HostProxy {
         match self.host.withdraw(approval_id).await {
             Ok(_) => Ok(Withdrawn::Gone),
             Err(Failure::Unknown(_)) => Ok(Withdrawn::Unknown),
-            Err(Failure::Passing(why) | Failure::Final(why)) => Err(ProxyError(why)),
+            Err(Failure::Passing(why) | Failure::Final(why) | Failure::Unfit(why)) => Err(ProxyError(why)),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::error::SessionError;
 use super::principal::Principal;
 use super::service::Sessions;
 use crate::domain::approval::{
-    Approval, ApprovalStatus, AskReason, Decision, DecisionRequest, Worker, claim,
+    Approval, ApprovalStatus, AskReason, ChangedFile, Decision, DecisionRequest, Worker, claim,
 };
 use crate::domain::clock::Timestamp;
 use crate::domain::event::{AgentEvent, CallRef};
@@ -104,7 +104,8 @@ impl Sessions {
             decision: None,
             cwd_exact: None,
             cwd_from: None,
-            changed_files: Vec::new(),
+            changed_files: ask.changed_files.into_iter().map(shown_change).collect(),
+            changed_files_left_out: ask.changed_files_left_out,
             identical: Vec::new(),
             worker: Some(Worker { token: principal.name.clone(), name: ask.worker }),
             forwarded: false,
@@ -201,5 +202,17 @@ impl Sessions {
                 () = due => {}
             }
         }
+    }
+}
+
+/// A change that a worker tells of, safe to look at. Its ids are shown escaped wherever they are.
+fn shown_change(change: ChangedFile) -> ChangedFile {
+    ChangedFile {
+        path: visible::again(&change.path),
+        turn: change.turn.as_deref().map(visible::again),
+        call_id: change.call_id.as_deref().map(visible::again),
+        tool_name: change.tool_name.as_deref().map(visible::again),
+        diff: change.diff.as_deref().map(visible::lines_again),
+        ..change
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cli::approvals::change;
+use crate::cli::approvals::{change, changes_left_out};
 use crate::cli::span::in_words;
 use crate::domain::about;
 use crate::domain::approval::{Approval, Choice, DecisionRequest, Scope, claim_parameter, rule_in};
@@ -134,6 +134,9 @@ fn rows(approval: &Approval) -> Vec<Row> {
     for file in &approval.changed_files {
         rows.shown(RowKind::Fact, "changed", &change(file));
         diff(file.diff.as_deref(), &mut rows);
+    }
+    if let Some(text) = changes_left_out(approval) {
+        rows.shown(RowKind::Fact, "changed", &text);
     }
     for offer in approval.offers.iter().filter(|offer| offer.scope != Scope::Once) {
         let name = if offer.scope == Scope::Session { "s session" } else { "A always" };

@@ -35,6 +35,8 @@ pub(super) enum Failure {
     Final(String),
     /// The host has no such ask.
     Unknown(String),
+    /// The host does not take an ask of this form.
+    Unfit(String),
 }
 
 /// One host.
@@ -116,6 +118,9 @@ impl Host {
         let said = format!("it answered {}{code}", status.as_u16());
         if status == StatusCode::NOT_FOUND && code == " (not_found)" {
             return Err(Failure::Unknown(said));
+        }
+        if status == StatusCode::BAD_REQUEST && code == " (invalid_request)" {
+            return Err(Failure::Unfit(said));
         }
         let passing = status.is_server_error()
             || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);

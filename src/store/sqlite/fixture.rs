@@ -254,6 +254,7 @@ pub(super) fn approval(approval_id: &str, call: &str) -> Box<Approval> {
         expires_at: moment(),
         decision: None,
         changed_files: Vec::new(),
+        changed_files_left_out: 0,
         identical: Vec::new(),
         worker: None,
         forwarded: false,

@@ -145,7 +145,9 @@ impl Planner<'_> {
         let name = self.name(&place.located);
         plan.diff(&place.shown, || match &file.text {
             Ok(text) => unified(&name, Some(&text.text), None),
-            Err(_) => format!("Binary files a/{name} and /dev/null differ\n"),
+            Err(_) => {
+                format!("Binary files a/{} and /dev/null differ\n", crate::domain::visible::one_line(&name))
+            }
         });
         plan.summary.push(format!("D {}", place.shown));
         plan.files.push((place.located.real.clone(), Some(file.hash)));

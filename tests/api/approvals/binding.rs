@@ -297,8 +297,74 @@ async fn the_reviewer_sees_what_the_session_changed_in_what_will_run() {
     operator.allow(&session.asks("e", "Edit", edit).await).await;
     session.ended("e").await;
     let changed = run("edited").await["changed_files"].clone();
-    assert_eq!((&changed[0]["call_id"], changed.as_array().unwrap().len()), (&json!("e"), 1));
+    assert_eq!((&changed[0]["call_id"], &changed[1]["call_id"]), (&json!("e"), &json!("w")), "each edit");
     assert!(changed[0]["diff"].as_str().unwrap().contains("-echo one\n+echo two\n"), "{changed}");
+    assert!(changed[1]["diff"].as_str().unwrap().contains("+echo one\n"), "{changed}");
+    for n in 0..8 {
+        let (old, new) = (if n == 0 { "two".to_owned() } else { format!("{n}") }, format!("{}", n + 1));
+        let edit = json!({"file_path": "run.sh", "old_string": old, "new_string": new});
+        operator.allow(&session.asks(&format!("e{n}"), "Edit", edit).await).await;
+        session.ended(&format!("e{n}")).await;
+    }
+    let changed = run("much edited").await["changed_files"].as_array().unwrap().clone();
+    assert_eq!((changed.len(), &changed[7]["earlier"]), (8, &json!(2)), "{changed:?}");
+}
+
+/// A session that edits without being asked.
+async fn editor(server: &TestServer) -> TestSession {
+    let session = server.session().await;
+    let path = format!("/v1/sessions/{}/runtime", session.id);
+    server.operator().patch(&path, &json!({"permission_mode": "accept_edits"})).await.expect(200);
+    session
+}
+
+async fn edit(session: &TestSession, id: &str, tool: &str, arguments: Value) {
+    session.begin(id, tool, arguments).await;
+    assert_eq!(session.ended(id).await["status"], "completed", "{id}");
+}
+
+#[tokio::test]
+async fn no_text_of_a_file_passes_for_a_part_of_the_diff() {
+    let server = TestServer::start();
+    let session = editor(&server).await;
+    let write = |path: &str, content: &str| json!({"file_path": path, "content": content});
+    edit(&session, "1", "Write", write("run.sh", "#!/bin/sh\n-- a/old\necho hi\n")).await;
+    edit(&session, "2", "Write", write("run.sh", "#!/bin/sh\n++ b/new\necho hi\ntouch EVIL\n")).await;
+    edit(&session, "3", "Write", write("a.txt", "x\n-- a/two.sh\ny\n")).await;
+    edit(&session, "4", "Write", write("two.sh", "echo hi\n")).await;
+    edit(&session, "5", "Write", write("sub/two.sh", "echo hi\n")).await;
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n x\n--- a/two.sh\n+++ b/two.sh\n+@@ -1 +1 @@\n+-echo hi\n\
+                 ++echo harmless\n y\n*** Update File: sub/two.sh\n@@\n-echo hi\n+echo harmless\n\
+                 *** Update File: two.sh\n@@\n-echo hi\n+touch EVIL\n*** End Patch\n";
+    edit(&session, "6", "ApplyPatch", json!({"patch": patch})).await;
+    let asked = session.asks("run", "Bash", json!({"command": "sh run.sh; sh two.sh"})).await;
+    let changed = server.operator().approval(&asked).await["changed_files"].clone();
+    let of = |call: &str, path: &str| -> String {
+        let all = changed.as_array().unwrap();
+        let found = all.iter().find(|change| change["call_id"] == call && change["path"] == path);
+        found.unwrap_or_else(|| panic!("{call}: {changed}"))["diff"].as_str().unwrap().to_owned()
+    };
+    let run = "--- a/run.sh\n+++ b/run.sh\n@@ -1,3 +1,4 @@\n #!/bin/sh\n--- a/old\n+++ b/new\n echo hi\n+touch EVIL\n";
+    assert_eq!(of("2", "run.sh"), run);
+    assert_eq!(of("6", "two.sh"), "--- a/two.sh\n+++ b/two.sh\n@@ -1 +1 @@\n-echo hi\n+touch EVIL\n");
+}
+
+#[tokio::test]
+async fn what_runs_is_told_before_what_it_is_given() {
+    let server = TestServer::start();
+    let session = editor(&server).await;
+    let data: Vec<String> = (0..18).map(|n| format!("data{n}.txt")).collect();
+    for (n, path) in std::iter::once("build.sh").chain(data.iter().map(String::as_str)).enumerate() {
+        edit(&session, &format!("w{n}"), "Write", json!({"file_path": path, "content": "true\n"})).await;
+    }
+    for (n, given) in [data.join(" "), "*.txt".to_owned()].iter().enumerate() {
+        let asked =
+            session.asks(&format!("b{n}"), "Bash", json!({"command": format!("sh build.sh {given}")})).await;
+        let approval = server.operator().approval(&asked).await;
+        assert_eq!(approval["changed_files"][0]["path"], "build.sh", "{approval}");
+        assert_eq!(approval["changed_files"].as_array().unwrap().len(), 16);
+        assert_eq!(approval["changed_files_left_out"], 3);
+    }
 }
 
 #[tokio::test]

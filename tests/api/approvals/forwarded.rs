@@ -138,6 +138,20 @@ async fn an_ask_is_shown_at_the_host_as_the_workers_and_runs_once_it_is_allowed_
 }
 
 #[tokio::test]
+async fn a_host_sees_what_the_session_changed_in_what_will_run() {
+    let mut pair = Pair::with(&json!({}), &json!({}), &json!({"permissions": {"allow": ["Write"]}})).await;
+    let write = json!({"file_path": "run.sh", "content": "echo one\n"});
+    pair.session.begin("w", "Write", write).await;
+    assert_eq!(pair.session.ended("w").await["status"], "completed");
+    let own = pair.session.asks("c", "Bash", json!({"command": "sh run.sh"})).await;
+    let here = pair.worker.operator().approval(&own).await;
+    let id = pair.waits().await;
+    let there = pair.at_host(&id).await;
+    assert!(there["changed_files"][0]["diff"].as_str().unwrap().contains("+echo one\n"), "{there}");
+    assert_eq!(there["changed_files"], here["changed_files"]);
+}
+
+#[tokio::test]
 async fn a_denial_reaches_the_model_with_its_message() {
     let mut pair = Pair::new().await;
     pair.session.asks("c", "Bash", touch("x")).await;

@@ -122,6 +122,28 @@ async fn answers_that_are_none() {
     }
 }
 
+/// Before a host took `changed_files` it refused an ask that had them.
+#[tokio::test]
+async fn an_older_host_is_told_that_files_changed() {
+    let older = says(|asked| {
+        let told = asked.contains("changed files that would run");
+        match (asked.contains("\"changed_files\""), told || !asked.contains("sh run.sh")) {
+            (false, true) => allows(asked, &[]),
+            _ => http("400 Bad Request", "", "{\"code\": \"invalid_request\"}"),
+        }
+    });
+    let worker = worker_of(older.await, TOKEN);
+    let session = worker.session().await;
+    session.begin("w", "Write", json!({"file_path": "run.sh", "content": "touch ran\n"})).await;
+    assert_eq!(session.ended("w").await["status"], "completed");
+    session.begin("c", "Bash", json!({"command": "sh run.sh"})).await;
+    assert_eq!(session.ended("c").await["status"], "completed");
+    assert!(session.file("ran").exists());
+    // One that takes neither form gives no decision.
+    let never = says(|_| http("400 Bad Request", "", "{\"code\": \"invalid_request\"}"));
+    denied(&worker_of(never.await, TOKEN)).await;
+}
+
 #[tokio::test]
 async fn a_host_out_of_reach_is_waited_for_only_so_long() {
     let bound = json!({"retry_for_s": 1});
