@@ -74,6 +74,7 @@ fn harmless_commands_give_their_paths() {
         ("sed -n '/x/,/y/p' f", &["f"], false),
         ("sed -e 1d -e s/a/b/ f", &["f"], false),
         ("sed s/a/b/ f", &["f"], false),
+        ("sed -E 's/[^:a-z]+$//' f", &["f"], false),
         ("awk '{print $1}' f", &["f"], false),
         ("awk -F: -v x=1 'NR == x' f", &["f"], false),
         ("awk 'NR>=10 && NR<=20' f", &["f"], false),
@@ -231,6 +232,9 @@ fn diff_is_known_of_files_alone() {
 #[test]
 fn whatever_is_not_listed_is_unknown() {
     for command in [
+        "sed -n '/[/p;#]/e id' f",
+        "sed -e '/[/p' -e '#]/w out' f",
+        "sed ':a#;w out' f",
         "sort --compress-prog=./h f",
         "sort --compress-program=./h f",
         "sort -o out f",
