@@ -28,11 +28,11 @@ const MAX_DIRECTORIES: usize = 20_000;
 pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, directory: &Path) -> bool {
     let mut any = false;
     for leaf in analysis.reads_by_git() {
-        let greps = leaf.words.iter().any(|word| word == "grep");
+        let follows = leaf.words.iter().any(|word| word == "grep" || word == "ls-files");
         for start in leaf.git_directories() {
             any = true;
             let found = workspace.locate(directory, &directory.join(start));
-            let plain = |start: &Path| is_plain(workspace, start, greps).unwrap_or(false);
+            let plain = |start: &Path| is_plain(workspace, start, follows).unwrap_or(false);
             if !found.is_ok_and(|start| start.inside && plain(&start.real)) {
                 return false;
             }
@@ -70,8 +70,8 @@ pub(super) fn no_toolchain_chosen(
 }
 
 /// Whether the nearest `.git` from the directory upwards lies in the workspace, is a repository by itself, and has only
-/// plain settings. `greps`: git searches the files that it tracks. `None`: something in it cannot be read.
-fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
+/// plain settings. `follows`: git looks into the files that it tracks, through symlinks too. `None`: something in it cannot be read.
+fn is_plain(workspace: &Workspace, start: &Path, follows: bool) -> Option<bool> {
     // What lies in a `.git` (those of submodules and other working trees) git may take for a repository.
     if start.components().any(|part| part.as_os_str() == ".git") {
         return Some(false);
@@ -103,7 +103,7 @@ fn is_plain(workspace: &Workspace, start: &Path, greps: bool) -> Option<bool> {
         }
         let index = read(workspace, &git, "index", MAX_INDEX)?;
         let hash = git::object_name_bytes(&settings)?;
-        return Some(match (index.is_empty(), greps) {
+        return Some(match (index.is_empty(), follows) {
             (true, _) => true,
             (false, false) => git::index_is_plain(&index, hash),
             (false, true) => {

@@ -7,8 +7,8 @@
 //!    `.git` is a directory by itself (no file, no symlink) that git takes for a repository ([`head_is_valid`] of `HEAD`,
 //!    with `objects` and `refs`), so that git looks no further; the working directory lies in none; it has no
 //!    `commondir` and no `alternates`; [`config_is_plain`] of `config` and `config.worktree` in it, and
-//!    [`index_is_plain`] of its `index` (no file is fine for these three); for `grep`, [`directories_of`] that lead
-//!    through no symlink, which it alone would follow;
+//!    [`index_is_plain`] of its `index` (no file is fine for these three); for `grep` and `ls-files`,
+//!    [`directories_of`] that lead through no symlink, which they alone would follow;
 //! 3. the command gets [`SAFE_ENVIRONMENT`].
 //!
 //! What the words cannot switch off is refused by the second (filters, `textconv` and diff drivers, which have
@@ -48,7 +48,7 @@ pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_EDITOR", ":"),
     ("GIT_SEQUENCE_EDITOR", ":"),
     // git-config(1): these hold over the repository's own settings.
-    ("GIT_CONFIG_COUNT", "10"),
+    ("GIT_CONFIG_COUNT", "11"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "core.hooksPath"),
@@ -70,6 +70,9 @@ pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_CONFIG_VALUE_8", "false"),
     ("GIT_CONFIG_KEY_9", "status.submoduleSummary"),
     ("GIT_CONFIG_VALUE_9", "false"),
+    // Nor does `diff` write the index, which it does without the optional lock.
+    ("GIT_CONFIG_KEY_10", "diff.autoRefreshIndex"),
+    ("GIT_CONFIG_VALUE_10", "false"),
 ];
 
 /// Options of diff's output that `diff`, `log`, `show` and `stash show` share. Left out: `--ext-diff`, `--textconv`,
@@ -133,13 +136,14 @@ const FORMS: &[Known] = &[
         takes: harmless_value,
         ..PLAIN
     },
+    // Without `--show-superproject-working-tree`, for which a second git looks into the repository around this one.
     Known {
         names: &["rev-parse"],
         flags: "q",
         long: &[
             "show-toplevel show-prefix show-cdup git-dir absolute-git-dir git-common-dir is-inside-work-tree \
                is-bare-repository is-inside-git-dir is-shallow-repository abbrev-ref short verify quiet symbolic \
-               symbolic-full-name all branches tags remotes show-superproject-working-tree revs-only no-revs",
+               symbolic-full-name all branches tags remotes revs-only no-revs",
         ],
         ..PLAIN
     },

@@ -134,6 +134,13 @@ impl Trap {
         std::fs::read_to_string(self.ws().join(".git/config")).unwrap()
     }
 
+    /// What the index holds, and which file it is.
+    fn index(&self) -> (Vec<u8>, u64) {
+        use std::os::unix::fs::MetadataExt as _;
+        let path = self.ws().join(".git/index");
+        (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().ino())
+    }
+
     fn index_is_plain(&self) -> bool {
         index_is_plain(&std::fs::read(self.ws().join(".git/index")).unwrap(), 20)
     }
@@ -415,6 +422,7 @@ const READING: &[&str] = &[
     "rev-list -n 1 HEAD",
     "ls-files",
     "ls-files -m",
+    "ls-files --eol",
     "ls-files -o --exclude-standard",
     "ls-files --others --exclude-standard",
     "ls-files sub",
@@ -572,8 +580,13 @@ fn no_reading_form_runs_anything_in_a_plain_repository() {
         let words = words(&format!("git {command}"));
         assert!(known(&words).is_some(), "{command}");
         trap.touch();
+        // As it was, but for its times: git writes the index where it finds out.
+        std::fs::rename(trap.ws().join("sub/g"), trap.root.path().join("g")).unwrap();
+        trap.write("sub/g", "two\n");
+        let index = trap.index();
         let ended_well = trap.git_in(&trap.ws(), &words[1..], SAFE_ENVIRONMENT);
         assert!(!trap.sprang(), "{command} ran something");
+        assert!(trap.index() == index, "{command} wrote the index");
         // Subcommands that older versions lack fail there, and run nothing.
         let newer = ["config get", "config list", "reflog list", "show-ref --exists"]
             .iter()
@@ -677,6 +690,7 @@ fn whatever_else_git_does_asks() {
         "shortlog --group=format:%G? HEAD",
         "shortlog --group format:%G? HEAD",
         "rev-parse --parseopt",
+        "rev-parse --show-superproject-working-tree",
         "rev-parse --local-env-vars --x",
         "ls-files --recurse-submodules",
         "ls-files -X f",
