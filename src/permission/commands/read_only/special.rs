@@ -104,9 +104,12 @@ fn find(arguments: &[String]) -> Option<KnownUse> {
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" | "-regextype"
             | "-type" | "-maxdepth" | "-mindepth" | "-size" | "-mtime" | "-mmin" | "-ctime" | "-cmin"
             | "-atime" | "-amin" | "-perm" | "-user" | "-group" | "-links" | "-inum" | "-printf"
-            | "-lname" | "-ilname" | "-fstype" | "-uid" | "-gid" | "-used" | "-newermt" | "-newerct"
-            | "-newerat" | "-newerBt" => {
+            | "-lname" | "-ilname" | "-fstype" | "-uid" | "-gid" | "-used" => {
                 words.next()?;
+            }
+            // A time can name the file of a time zone.
+            "-newermt" | "-newerct" | "-newerat" | "-newerBt" => {
+                words.next().filter(|time| !time.contains("TZ="))?;
             }
             // They look at the times or the number of another file.
             "-newer" | "-anewer" | "-cnewer" | "-samefile" => {
@@ -267,9 +270,24 @@ pub(super) fn sed<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
 /// A program that opens nothing and runs nothing. Its operands can be assignments: those are not known.
 pub(super) fn awk<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     let (program, paths) = line.operands.split_first()?;
-    // `getline`, `system()`, `@include`, calls through a variable, and the list of files.
-    let opens = ["system", "getline", "@", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "extension"];
-    let quiet = !opens.iter().any(|part| program.contains(part)) && !redirects(program);
+    // `getline`, `system()`, `@include`, calls through a variable, the list of files, and files of translations.
+    let opens = [
+        "system",
+        "getline",
+        "@",
+        "ARGV",
+        "ARGC",
+        "SYMTAB",
+        "FUNCTAB",
+        "extension",
+        "textdomain",
+        "gettext",
+        "TEXTDOMAIN",
+    ];
+    // Times are told by `ENVIRON["TZ"]`, which can be set, to a file of a time zone.
+    let zones =
+        program.contains("ENVIRON") && ["strftime", "mktime"].iter().any(|part| program.contains(part));
+    let quiet = !opens.iter().any(|part| program.contains(part)) && !zones && !redirects(program);
     (quiet && !paths.iter().any(|path| path.contains('='))).then(|| paths.to_vec())
 }
 

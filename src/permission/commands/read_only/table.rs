@@ -93,6 +93,8 @@ const TABLE: &[Known] = &[
         long: &["quiet silent verbose"],
         long_values: &["lines bytes"],
         numeric: true,
+        // `-cf` follows, as `tail +1f` does.
+        takes: |_, value| !value.ends_with('f'),
         operands: Operands::Read(special::tail),
         ..PLAIN
     },
