@@ -33,6 +33,7 @@ pub mod rule;
 mod rule_list;
 mod scope;
 pub mod shell;
+mod shims;
 pub mod subject;
 pub mod verdict;
 

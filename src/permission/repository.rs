@@ -1,12 +1,15 @@
 //! What the programs of a command would find from where they start, upwards: repositories of git and whether their
 //! settings are plain, files that choose a toolchain.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::commands::git;
 use super::commands::read_only::Proxy;
-use super::shell::CommandAnalysis;
+use super::shell::{CommandAnalysis, Leaf};
+use super::shims;
 use crate::workspace::{FileKind, Located, Workspace};
 
 /// The longest `HEAD`, in bytes: git reads 255 of it.
@@ -48,25 +51,45 @@ pub(super) fn no_toolchain_chosen(
     workspace: &Workspace,
     directory: &Path,
 ) -> bool {
-    let is_none = |(start, proxy): (&PathBuf, Proxy)| {
-        let start = workspace.locate(directory, &directory.join(start)).ok()?;
-        for above in start.real.ancestors() {
-            for name in proxy.files() {
-                let found = entry(workspace, above, name)?;
-                if found.kind.is_some() || found.real != above.join(name) {
-                    return Some(false);
-                }
-            }
-            if let Some(name) = proxy.manifest() {
-                let manifest = String::from_utf8(read(workspace, above, name, MAX_MANIFEST)?).ok()?;
-                if proxy.is_chosen_by(&manifest) {
-                    return Some(false);
-                }
+    let is_none = |(start, proxy): (&PathBuf, Proxy)| none_chooses(workspace, directory, start, proxy);
+    analysis.changes_nothing() && analysis.proxies_in().all(|proxy| is_none(proxy).unwrap_or(false))
+}
+
+/// The same for every program of the text that may be a shim, as `PATH` finds it.
+pub(super) fn no_shim_chosen(
+    analysis: &CommandAnalysis,
+    workspace: &Workspace,
+    directory: &Path,
+    path: &OsStr,
+) -> bool {
+    let Some(script) = analysis.understood() else { return false };
+    let shims = shims::among(script.leaves().iter().filter_map(|leaf| leaf.words.first()), path);
+    let is_shim = |leaf: &&Leaf| leaf.words.first().is_some_and(|name| shims.contains(&name.as_str()));
+    let starts: HashSet<&PathBuf> =
+        script.leaves().iter().filter(is_shim).flat_map(|leaf| &leaf.directories).collect();
+    let is_none = |start: &PathBuf| none_chooses(workspace, directory, start, Proxy::Any).unwrap_or(false);
+    shims.is_empty() || analysis.changes_nothing() && starts.into_iter().all(is_none)
+}
+
+/// Whether no file in the directory, nor above it, chooses what the proxy stands for, and the directory lies in the
+/// workspace. `None`: something cannot be read.
+fn none_chooses(workspace: &Workspace, directory: &Path, start: &Path, proxy: Proxy) -> Option<bool> {
+    let start = workspace.locate(directory, &directory.join(start)).ok()?;
+    for above in start.real.ancestors() {
+        for name in proxy.files() {
+            let found = entry(workspace, above, name)?;
+            if found.kind.is_some() || found.real != above.join(name) {
+                return Some(false);
             }
         }
-        Some(start.inside)
-    };
-    analysis.changes_nothing() && analysis.proxies_in().all(|proxy| is_none(proxy).unwrap_or(false))
+        if let Some(name) = proxy.manifest() {
+            let manifest = String::from_utf8(read(workspace, above, name, MAX_MANIFEST)?).ok()?;
+            if proxy.is_chosen_by(&manifest) {
+                return Some(false);
+            }
+        }
+    }
+    Some(start.inside)
 }
 
 /// Whether the nearest `.git` from the directory upwards lies in the workspace, is a repository by itself, and has only

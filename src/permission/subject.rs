@@ -37,6 +37,8 @@ pub struct OnDisk {
     pub plain_repositories: bool,
     /// No file chooses what a program stands for whose version is asked for.
     pub no_toolchain_chosen: bool,
+    /// No file chooses what its programs stand for where those may be shims.
+    pub programs_are_own: bool,
     /// What a path of the command means stays as it is while the command runs.
     pub paths_stay: bool,
     /// No directory that the command goes to is another one than it is spelt.
@@ -64,6 +66,7 @@ impl OnDisk {
     pub fn on_paper() -> Self {
         Self {
             operands_located: true,
+            programs_are_own: true,
             paths_stay: true,
             enters_plainly: true,
             words_located: true,

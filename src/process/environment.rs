@@ -51,6 +51,12 @@ pub fn build(
     environment
 }
 
+/// The `PATH` that [`build`] gives a command.
+pub fn search_path(server: &[(OsString, OsString)]) -> &OsStr {
+    let own = server.iter().find(|(name, _)| name == "PATH");
+    own.map_or(OsStr::new(DEFAULT_PATH), |(_, path)| path)
+}
+
 /// The server's environment with a `PATH` in which no command of a workspace can take the place of a program: only
 /// absolute entries that do not lie, nor lead, beneath one of `never`. Touches the disk.
 pub fn with_safe_path(

@@ -166,6 +166,11 @@ impl Launcher {
         Ok(self.inner.floor.protect(files)?)
     }
 
+    /// The `PATH` of a command that is started now.
+    pub fn search_path(&self) -> OsString {
+        environment::search_path(&self.inner.environment).to_owned()
+    }
+
     /// The environment of a command that is started now; `pass` are the names that the configuration passes on.
     pub fn environment(&self, pass: &[String]) -> Vec<(OsString, OsString)> {
         let server = self.inner.environment.iter().cloned();

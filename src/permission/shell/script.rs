@@ -37,7 +37,7 @@ pub struct Leaf {
     /// Whether the text gives it something to read: through a pipe, from a file, from a here-document.
     pub(super) fed: bool,
     /// Where it may start: each counts from where the text starts.
-    pub(super) directories: Vec<PathBuf>,
+    pub(in crate::permission) directories: Vec<PathBuf>,
     /// What the table of known commands says, when every word of it is in there.
     pub(super) known: Option<KnownUse>,
     /// The same for git, which counts in a repository whose settings are plain.

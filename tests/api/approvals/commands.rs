@@ -288,6 +288,29 @@ async fn git_asks_where_it_would_look_further_than_a_plain_repository() {
     assert_eq!(status(&session, "others", "(cd sub/plain && git status)").await, "completed");
 }
 
+/// A shim runs what a file of the workspace chooses, whatever it is called.
+#[tokio::test]
+async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {
+    let shims = tempfile::tempdir().unwrap();
+    symlink("/bin/cat", shims.path().join("jq")).unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", shims.path().display());
+    let server = TestServer::prepared(&[("PATH", &path)], |folder| {
+        let file = folder.join("config.json");
+        std::fs::write(&file, "{}").unwrap();
+        file
+    });
+    let session = server.session().await;
+    session.write_file("f", "{}\n");
+    let text = "cat f && timeout 5 jq f";
+    assert_eq!(status(&session, "none", text).await, "completed");
+    for name in [".tool-versions", "mise.toml", "aqua.yaml"] {
+        session.write_file(name, "jq path:./tools\n");
+        session.asks(&format!("{name} shim"), "Bash", json!({"command": text})).await;
+        assert_eq!(status(&session, name, "cat f").await, "completed");
+        std::fs::remove_file(session.file(name)).unwrap();
+    }
+}
+
 /// Git that only reads runs unasked where the repository's settings are plain, and starts no program of theirs.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "the repository is made by a person, not by the server")]

@@ -11,6 +11,8 @@ pub(crate) enum Proxy {
     Python,
     /// Of nodenv, volta and their like.
     Node,
+    /// Of a manager that has shims for any program.
+    Any,
 }
 
 /// Each with the lines that only ask for a version. Each was run under a tracer: nothing is written, nothing of the
@@ -30,6 +32,10 @@ static ANY_FILES: Names = Names::of(&[
     ".tool-versions .prototools .vfox.toml .rtx.toml .miserc.toml",
     "mise.toml .mise.toml mise.local.toml .mise.local.toml mise .mise",
     ".config/mise .config/mise.toml .config/mise.local.toml .config/miserc.toml",
+]);
+/// The manual of aqua ("Configuration"), which keeps no languages.
+static AQUA_FILES: Names = Names::of(&[
+    "aqua.yaml aqua.yml .aqua.yaml .aqua.yml aqua/aqua.yaml aqua/aqua.yml .aqua/aqua.yaml .aqua/aqua.yml",
 ]);
 /// The rustup book, "Overrides": a toolchain can be a path there.
 static RUST_FILES: Names = Names::of(&["rust-toolchain rust-toolchain.toml"]);
@@ -52,6 +58,7 @@ impl Proxy {
             Self::Rust => &RUST_FILES,
             Self::Python => &PYTHON_FILES,
             Self::Node => &NODE_FILES,
+            Self::Any => &AQUA_FILES,
         };
         ANY_FILES.all().chain(own.all())
     }
@@ -59,7 +66,7 @@ impl Proxy {
     /// The file that may choose, as its content says.
     pub(in crate::permission) fn manifest(self) -> Option<&'static str> {
         match self {
-            Self::Rust => None,
+            Self::Rust | Self::Any => None,
             Self::Python => Some("pyproject.toml"),
             Self::Node => Some("package.json"),
         }
@@ -69,7 +76,7 @@ impl Proxy {
     /// `.venv`), volta (`volta`), and of what goes by `engines` and `devEngines`. A name in escapes could be any.
     pub(in crate::permission) fn is_chosen_by(self, manifest: &str) -> bool {
         let names: &[&str] = match self {
-            Self::Rust => &[],
+            Self::Rust | Self::Any => &[],
             Self::Python => &["rye", "\\"],
             Self::Node => &["volta", "ngines", "\\u"],
         };
