@@ -370,6 +370,10 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
             let form = FORMS.iter().find(|form| form.names.contains(&sub.as_str()))?;
             match sub.as_str() {
                 "diff" => differing(form, true, arguments),
+                // Its type, its size or whether it is there, without its content.
+                "cat-file" if matches!(arguments, [option, _] if matches!(option.as_str(), "-t" | "-s" | "-e")) => {
+                    Some(KnownUse { recursive: false, ..form.read(arguments)? })
+                }
                 "log" | "diff-tree" | "diff-index" | "diff-files" => differing(form, false, arguments),
                 _ => form.read(arguments),
             }
@@ -471,7 +475,8 @@ fn listing(form: &Known, arguments: &[String]) -> Option<KnownUse> {
 fn harmless_value(option: &str, value: &str) -> bool {
     match option {
         "format" | "pretty" | "sort" | "group" => {
-            !value.contains('G')
+            let signs = |behind: &str| behind.trim_start_matches(['+', '-', ' ']).starts_with('G');
+            !value.split('%').skip(1).any(signs)
                 && !["signature", "describe", "trailers", "raw", "ahead-behind", "is-base"]
                     .iter()
                     .any(|part| value.contains(part))
