@@ -10,7 +10,7 @@ pub(crate) fn transparent(words: &[String]) -> Option<&[String]> {
         "timeout" => timeout(arguments)?,
         "nice" => nice(arguments)?,
         "stdbuf" => stdbuf(arguments)?,
-        "nohup" | "builtin" | "command" => arguments,
+        "nohup" | "builtin" | "command" => behind_dashes(arguments),
         "time" => match arguments {
             [option, rest @ ..] if option == "-p" => rest,
             _ => arguments,
@@ -39,10 +39,21 @@ fn timeout(mut words: &[String]) -> Option<&[String]> {
 }
 
 fn nice(words: &[String]) -> Option<&[String]> {
+    let inner = match words {
+        [first, rest @ ..] if first == "-n" || first == "--adjustment" => behind(rest, is_integer)?,
+        [first, rest @ ..] if attached(first, &["-n", "--adjustment="], is_integer) => rest,
+        // The form of old, `-5`.
+        [first, rest @ ..] if attached(first, &["-"], is_number) => rest,
+        _ => words,
+    };
+    Some(behind_dashes(inner))
+}
+
+/// The words without the `--` that ends options.
+fn behind_dashes(words: &[String]) -> &[String] {
     match words {
-        [first, rest @ ..] if first == "-n" || first == "--adjustment" => behind(rest, is_integer),
-        [first, rest @ ..] if attached(first, &["-n", "--adjustment="], is_integer) => Some(rest),
-        _ => Some(words),
+        [dashes, rest @ ..] if dashes == "--" => rest,
+        _ => words,
     }
 }
 
@@ -60,7 +71,7 @@ fn stdbuf(mut words: &[String]) -> Option<&[String]> {
             {
                 rest
             }
-            _ => return (options > 0).then_some(words),
+            _ => return (options > 0).then_some(behind_dashes(words)),
         };
         options += 1;
     }
@@ -87,8 +98,11 @@ fn is_signal(text: &str) -> bool {
 }
 
 fn is_integer(text: &str) -> bool {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    is_number(text.strip_prefix(['-', '+']).unwrap_or(text))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 fn is_buffering(text: &str) -> bool {
@@ -116,7 +130,12 @@ mod tests {
             ("nice -n 5 ls", "ls"),
             ("nice -n-5 ls", "ls"),
             ("nice --adjustment=5 ls", "ls"),
+            ("nice -5 ls", "ls"),
+            ("nice -5 -- ls", "ls"),
             ("nohup ls", "ls"),
+            ("nohup -- ls", "ls"),
+            ("command -- ls", "ls"),
+            ("stdbuf -e0 -- ls", "ls"),
             ("stdbuf -oL -e 0 ls", "ls"),
             ("stdbuf --output=L ls", "ls"),
             ("time ls", "ls"),
@@ -139,10 +158,14 @@ mod tests {
             "timeout -x 5 ls",
             "timeout 5 -k ls",
             "timeout . ls",
-            "nice -5 ls",
+            "nice -5x ls",
+            "nice -- -5 ls",
+            "nice -5 -5 ls",
+            "stdbuf -- ls",
+            "nohup -- -- ls",
+            "nohup --",
             "nice -n x ls",
             "nice",
-            "nohup -- ls",
             "nohup --version",
             "stdbuf ls",
             "stdbuf -o ls",

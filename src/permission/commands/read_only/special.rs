@@ -180,6 +180,12 @@ fn printf(arguments: &[String]) -> Option<KnownUse> {
     let mut rest = format.as_str();
     while let Some((_, behind)) = rest.split_once('%') {
         let conversion = behind.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #0.*'".contains(c));
+        // For numbers a length is allowed, and means nothing.
+        let conversion = conversion
+            .strip_prefix("ll")
+            .or_else(|| conversion.strip_prefix('l'))
+            .filter(|rest| rest.starts_with(['d', 'i', 'o', 'u', 'x', 'X']))
+            .unwrap_or(conversion);
         if !conversion
             .starts_with(['%', 'b', 'c', 'd', 'e', 'f', 'g', 'i', 'o', 'q', 's', 'u', 'x', 'X', 'E', 'G'])
         {
@@ -326,5 +332,7 @@ fn jq_with_values(arguments: &[String]) -> Option<KnownUse> {
 pub(super) fn jq<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     let (filter, paths) = line.operands.split_first()?;
     let loads = ["import", "include", "modulemeta"];
-    (!loads.iter().any(|part| filter.contains(part))).then(|| paths.to_vec())
+    // As whole words: `.imports` and `.importance` are names.
+    let mut words = filter.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    (!words.any(|word| loads.contains(&word))).then(|| paths.to_vec())
 }

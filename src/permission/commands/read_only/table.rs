@@ -100,7 +100,8 @@ const TABLE: &[Known] = &[
     },
     // 6.1, 6.4 to 6.6.
     Known { names: &["wc"], flags: "clmLw", long: &["bytes chars lines words max-line-length"], ..PLAIN },
-    Known { names: &["sha256sum", "sha1sum", "sha512sum", "md5sum", "cksum"], flags: "bt", ..PLAIN },
+    Known { names: &["sha256sum", "sha1sum", "sha512sum", "md5sum", "b2sum", "cksum"], flags: "bt", ..PLAIN },
+    Known { names: &["sum"], flags: "rs", ..PLAIN },
     // 7.1, 7.3 to 7.5; `-T` and `--compress-program` are left out.
     Known {
         names: &["sort"],
