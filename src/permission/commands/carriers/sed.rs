@@ -365,7 +365,7 @@ mod tests {
         let (mut state, mut tried) = (7, 0);
         for _ in 0..SCRIPTS {
             let mut text = String::new();
-            for _ in 0..1 + below(&mut state, 7) {
+            for _ in 0..=below(&mut state, 7) {
                 text += pieces[below(&mut state, pieces.len())];
             }
             text += ends[below(&mut state, ends.len())];
