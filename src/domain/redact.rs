@@ -1,5 +1,7 @@
 //! Takes secrets out of texts that are kept: by the names that stand before them and by their own form.
 
+mod words;
+
 use super::digest::Digest;
 
 /// What stands in a secret's place.
@@ -65,11 +67,13 @@ pub fn summary(text: &str) -> String {
 }
 
 /// The text without user names and passwords of URLs, values that have a secret's name, well-known
-/// tokens, and the bodies of here-documents, which are files' contents.
+/// tokens, and the bodies of here-documents and here-strings, which are files' contents.
 ///
-/// It is best effort for text that a shell reads: a secret without a name or a known form stays.
+/// A value ends with its shell word, however that is quoted. It is best effort: a secret without a name or a known
+/// form stays.
 pub fn text(text: &str) -> String {
     let text = here_documents(text);
+    let text = words::redacted(&text);
     let text = user_information(&text);
     named_values(&text)
 }
@@ -213,6 +217,11 @@ fn value_after<'a>(
     if after[at..].starts_with(['=', ':']) {
         at = blanks(at + 1);
     }
+    // A line that goes on: the words have been looked at already.
+    if after[at..].starts_with("\\\n") {
+        return None;
+    }
+    at += usize::from(after[at..].starts_with("$'") || after[at..].starts_with("$\""));
     let quote = after[at..].chars().next().filter(|c| matches!(c, '"' | '\''));
     at += usize::from(quote.is_some());
     // The scheme of an Authorization header is no secret.
@@ -240,6 +249,8 @@ fn looks_secret(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -269,12 +280,73 @@ mod tests {
         let kept = text(given);
         assert!(kept.starts_with("cat > a <<'EOF' && cat <<-B\n[12 bytes, sha256 "), "{kept}");
         assert!(
-            kept.contains("EOF\n[3 bytes, sha256 ") && kept.ends_with("\tB\necho done <<< here"),
+            kept.contains("EOF\n[3 bytes, sha256 ") && kept.contains("\tB\necho done <<< [4 bytes, sha256 "),
             "{kept}"
         );
         assert!(!kept.contains("secret line"), "{kept}");
         // One that has no end is all body.
         assert!(!text("cat <<E\nsecret").contains("secret"));
         assert_eq!(text("echo $((1<<2))\nls"), "echo $((1<<2))\nls");
+    }
+
+    #[test]
+    fn a_value_ends_with_its_word() {
+        for (given, kept) in [
+            (r#"mytool "--password" "S1 S2" x"#, r#"mytool "--password" "[redacted]" x"#),
+            ("mytool --password \\\n S1 x", "mytool --password \\\n [redacted] x"),
+            (r#"mytool --token="S1"S2 x"#, r#"mytool --token="[redacted]" x"#),
+            (r"mytool --password=$'S1\'S2' x", r"mytool --password=$'[redacted]' x"),
+            (r"mytool --password=S1\ S2 x", "mytool --password=[redacted] x"),
+            (r#"mytool "--password=S1 S2" x"#, r#"mytool "--password=[redacted]" x"#),
+            ("wget --header='X-Api-Key: S1 S2' h", "wget --header='X-Api-Key: [redacted]' h"),
+            ("curl -H 'Cookie: a=S1; b=S2' h", "curl -H 'Cookie: [redacted]' h"),
+            ("curl -u 'me:S1 S2' h", "curl -u '[redacted]' h"),
+            (r#"sh -c 'mytool "--password" "S1 S2"'"#, r#"sh -c 'mytool "--password" "[redacted]"'"#),
+            (r#"sh -c "mytool --password \"S1 S2\" x""#, r#"sh -c "mytool --password \"[redacted]\" x""#),
+            ("mytool --password\nls x", "mytool --password\nls x"),
+            ("Bash(mytool --password 'S1 S2')", "Bash(mytool --password '[redacted]')"),
+            ("it doesn't say --password S1 now", "it doesn't say --password [redacted] now"),
+            ("curl --url='http://h/?token=S1&page=2'", "curl --url='http://h/?token=[redacted]&page=2'"),
+            ("git commit -m 'a: b c' -- 'x y'", "git commit -m 'a: b c' -- 'x y'"),
+        ] {
+            assert_eq!(text(given), kept, "{given}");
+        }
+        let kept = text("mytool <<< 'S1 S2'; mytool <<<S1");
+        assert!(
+            kept.starts_with("mytool <<< [5 bytes, sha256 ") && kept.contains("; mytool <<<[2 bytes, "),
+            "{kept}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_named_secret_never_remains(
+            name in prop::sample::select(vec!["--password", "--api-key", "--token", "--db-passwd"]),
+            sign in prop::sample::select(vec![" ", "=", "  ", " \\\n "]),
+            parts in prop::collection::vec((0..5_usize, prop::sample::select(vec!["Zq1", "Zq2 Zq3", "Zq4\tZq5", "Zq6'Zq7"])), 1..4),
+            quoted in any::<bool>(),
+            before in "[a-z '\"]{0,4}",
+        ) {
+            let part = |(how, part): &(usize, &str)| match how {
+                0 => format!("'{}'", part.replace('\'', "'\\''")),
+                1 => format!("\"{part}\""),
+                2 => format!("$'{}'", part.replace('\'', "\\'")),
+                3 => part.replace([' ', '\t', '\''], "\\ "),
+                _ => format!("$\"{part}\""),
+            };
+            let value: String = parts.iter().map(part).collect();
+            let name = if quoted { format!("\"{name}\"") } else { name.to_owned() };
+            let kept = text(&format!("mytool {name}{sign}{value} end"));
+            prop_assert!(!kept.contains("Zq") && kept.ends_with(" end"), "{kept}");
+            // Whatever stands around it.
+            let _ = text(&format!("{before}{name}{sign}{value}"));
+        }
+
+        #[test]
+        fn any_text_is_kept_but_for_secrets(given in "[a-z =:\\\\'\"$<\n;-]{0,40}") {
+            let _ = text(&given);
+            let plain: String = given.chars().filter(|c| !matches!(c, '=' | ':' | '-' | '<')).collect();
+            prop_assert_eq!(text(&plain), plain);
+        }
     }
 }
