@@ -218,11 +218,14 @@ impl Client {
         let mut cause = if error.is_timeout() { "no answer in time" } else { "" }.to_owned();
         if cause.is_empty() {
             // The innermost cause is what happened; the outer ones only say that something did.
-            let mut inner: &dyn std::error::Error = error;
+            let mut inner: &(dyn std::error::Error + 'static) = error;
             while let Some(source) = inner.source() {
                 inner = source;
             }
             cause = inner.to_string();
+            if is_about_certificate(inner) {
+                return CliError::Untrusted { url: self.connection.base.to_string(), cause };
+            }
         }
         self.unreachable(cause)
     }
@@ -230,6 +233,13 @@ impl Client {
     fn unreachable(&self, cause: String) -> CliError {
         CliError::Unreachable { url: self.connection.base.to_string(), cause }
     }
+}
+
+/// Whether TLS refused the server's certificate; an I/O error holds what TLS said, but does not name it as its source.
+fn is_about_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
+    let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    let error = held.map_or(error, |held| held as &(dyn std::error::Error + 'static));
+    matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
 }
 
 /// The longest that the server lets one request wait.

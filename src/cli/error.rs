@@ -64,6 +64,14 @@ pub(super) enum CliError {
         /// Why.
         cause: String,
     },
+    /// Something answered that cannot prove to be the server.
+    #[error("{url} is not trusted: {cause}")]
+    Untrusted {
+        /// The server's address.
+        url: String,
+        /// Why.
+        cause: String,
+    },
     /// The answer is none that Toolgate gives.
     #[error("{url} gave an answer that is not Toolgate's: {what}")]
     NotToolgate {
@@ -123,7 +131,7 @@ impl CliError {
             Self::PipeClosed => 0,
             Self::Output(_) | Self::Runtime(_) => UNSUCCESSFUL,
             Self::Usage { .. } | Self::File { .. } | Self::NoToken { .. } => USAGE,
-            Self::Unreachable { .. } | Self::NotToolgate { .. } => UNREACHABLE,
+            Self::Unreachable { .. } | Self::Untrusted { .. } | Self::NotToolgate { .. } => UNREACHABLE,
             Self::Problem(problem) if problem.status >= 500 => UNREACHABLE,
             Self::Problem(_) => REFUSED,
         }
@@ -150,6 +158,10 @@ impl CliError {
             Self::Unreachable { .. } => {
                 Some("start a server with `toolgate serve`, or name another one with TOOLGATE_URL".into())
             }
+            Self::Untrusted { .. } => Some(
+                "if its certificate comes from an authority of your own, name that one's certificate (PEM) with SSL_CERT_FILE"
+                    .into(),
+            ),
             Self::NotToolgate { .. } => Some("check TOOLGATE_URL: something else may listen there".into()),
             Self::Problem(problem) => problem.hint().map(Into::into),
             Self::PipeClosed | Self::Output(_) | Self::Runtime(_) | Self::File { .. } => None,

@@ -14,4 +14,5 @@ mod rules;
 mod server;
 mod sessions;
 mod support;
+mod tls;
 mod watch;
