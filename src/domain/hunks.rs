@@ -37,7 +37,7 @@ pub fn about(diff: &str, name: &str) -> Option<String> {
     let mut found = None::<String>;
     // Of the part that is being read: its text, whether it has its sides, from where it moves, and whether it is about
     // the file.
-    let (mut part, mut sided, mut moved, mut wanted) = (String::new(), false, None::<String>, false);
+    let (mut part, mut has_sides, mut moved, mut wanted) = (String::new(), false, None::<String>, false);
     let mut end = |part: &mut String, wanted: &mut bool| {
         let text = std::mem::take(part);
         if std::mem::take(wanted) {
@@ -48,15 +48,16 @@ pub fn about(diff: &str, name: &str) -> Option<String> {
         if !within {
             let begins = ["diff --git ", "Binary files ", "[the diff of "];
             // A move has a head of its own, and sides where the text differs, too.
-            let sides = line.strip_prefix("--- ");
+            let old_side = line.strip_prefix("--- ");
             let of_move =
-                |side: &str| !sided && moved.is_some() && moved.as_deref() == side.strip_prefix("a/");
-            if begins.iter().any(|begin| line.starts_with(begin)) || sides.is_some_and(|side| !of_move(side))
+                |side: &str| !has_sides && moved.is_some() && moved.as_deref() == side.strip_prefix("a/");
+            if begins.iter().any(|begin| line.starts_with(begin))
+                || old_side.is_some_and(|side| !of_move(side))
             {
                 end(&mut part, &mut wanted);
-                (sided, moved) = (false, None);
+                (has_sides, moved) = (false, None);
             }
-            sided |= sides.is_some();
+            has_sides |= old_side.is_some();
             moved = line.strip_prefix("rename from ").map(str::to_owned).or(moved);
             let names = ["--- a/", "+++ b/", "rename from ", "rename to "];
             let called = names.iter().find_map(|side| line.strip_prefix(side));

@@ -182,10 +182,9 @@ pub fn ends_at(address: IpAddr) -> Vec<IpAddr> {
     let bits = match segments {
         // Compatible (RFC 4291, section 2.5.5.1), translated (RFC 2765), NAT64 (RFC 6052; RFC 8215 for local prefixes,
         // of which the longest is the usual), ISATAP (RFC 5214, section 6.1).
-        [0, 0, 0, 0, 0, 0, ..]
-        | [0, 0, 0, 0, 0xffff, 0, ..]
-        | [0x64, 0xff9b, 0 | 1, ..]
-        | [_, _, _, _, 0 | 0x200, 0x5efe, ..] => last,
+        [0, 0, 0, 0, 0 | 0xffff, 0, ..] | [0x64, 0xff9b, 0 | 1, ..] | [_, _, _, _, 0 | 0x200, 0x5efe, ..] => {
+            last
+        }
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => at(high, low),
         // Teredo (RFC 4380, section 4): the client, inverted.

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::commands::copies::{Copy, MAX};
-use super::located::{self, Lost};
+use super::located;
 use super::policy::Policy;
 use super::protected;
 use super::shell::{CommandAnalysis, WordPath};
@@ -234,13 +234,9 @@ impl Copying<'_> {
     }
 
     fn located(&mut self, path: &Path) -> Option<Located> {
-        match located::find(self.workspace, &self.place.cwd, path) {
-            Ok(found) => found,
-            Err(Lost) => {
-                self.lost = true;
-                None
-            }
-        }
+        let found = located::find(self.workspace, &self.place.cwd, path);
+        self.lost |= found.is_err();
+        found.ok().flatten()
     }
 }
 

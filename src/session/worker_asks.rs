@@ -104,7 +104,7 @@ impl Sessions {
             decision: None,
             cwd_exact: None,
             cwd_from: None,
-            changed_files: ask.changed_files.into_iter().map(shown_change).collect(),
+            changed_files: ask.changed_files.iter().map(shown_change).collect(),
             changed_files_left_out: ask.changed_files_left_out,
             identical: Vec::new(),
             worker: Some(Worker { token: principal.name.clone(), name: ask.worker }),
@@ -206,13 +206,13 @@ impl Sessions {
 }
 
 /// A change that a worker tells of, safe to look at. Its ids are shown escaped wherever they are.
-fn shown_change(change: ChangedFile) -> ChangedFile {
+fn shown_change(change: &ChangedFile) -> ChangedFile {
     ChangedFile {
         path: visible::again(&change.path),
         turn: change.turn.as_deref().map(visible::again),
         call_id: change.call_id.as_deref().map(visible::again),
         tool_name: change.tool_name.as_deref().map(visible::again),
         diff: change.diff.as_deref().map(visible::lines_again),
-        ..change
+        ..change.clone()
     }
 }

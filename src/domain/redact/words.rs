@@ -160,7 +160,7 @@ impl Reader<'_> {
                 break;
             }
             let ansi = rest.starts_with("$'");
-            let opens = if ansi || rest.starts_with("$\"") { 1 } else { 0 };
+            let opens = usize::from(ansi || rest.starts_with("$\""));
             let quote = rest[opens..].chars().next().filter(|c| matches!(c, '"' | '\''));
             if let Some(quote) = quote
                 && let Some(length) = self.closing(&rest[opens + 1..], quote, ansi)
@@ -185,8 +185,8 @@ impl Reader<'_> {
 
     /// How much stands in front of the quote that closes.
     fn closing(&mut self, rest: &str, quote: char, ansi: bool) -> Option<usize> {
-        let escapes = quote == '"' || ansi;
-        let given_up = if escapes { &mut self.unclosed.1 } else { &mut self.unclosed.0 };
+        let has_escapes = quote == '"' || ansi;
+        let given_up = if has_escapes { &mut self.unclosed.1 } else { &mut self.unclosed.0 };
         if *given_up {
             return None;
         }
@@ -194,7 +194,7 @@ impl Reader<'_> {
         for (at, c) in rest.char_indices() {
             match c {
                 _ if escaped => escaped = false,
-                '\\' if escapes => escaped = true,
+                '\\' if has_escapes => escaped = true,
                 c if c == quote => return Some(at),
                 _ => {}
             }

@@ -265,28 +265,25 @@ impl CommandAnalysis {
     /// What its commands copy or move, whether they get more words than are told, and where they may start.
     pub(in crate::permission) fn copies(&self, place: &Place) -> Vec<(Copy, bool, Vec<PathBuf>)> {
         let mut copies: Vec<(Copy, bool, Vec<PathBuf>)> = Vec::new();
-        match &self.read {
-            Ok(script) => {
-                for leaf in script.leaves.iter().filter(|leaf| !leaf.guessed) {
-                    let starts = || leaf.directories.iter().map(|from| place.cwd.join(from)).collect();
-                    copies.extend(copies::of(&leaf.words).map(|copy| (copy, leaf.open, starts())));
-                }
+        if let Ok(script) = &self.read {
+            for leaf in script.leaves.iter().filter(|leaf| !leaf.guessed) {
+                let starts = || leaf.directories.iter().map(|from| place.cwd.join(from)).collect();
+                copies.extend(copies::of(&leaf.words).map(|copy| (copy, leaf.open, starts())));
             }
-            Err(_) => {
-                let starts = breaker::directories(&self.segments, place);
-                for segment in self.segments.iter().filter(|segment| segment.role() == Role::Runs) {
-                    if copies.len() > copies::MAX {
-                        break;
-                    }
-                    if !links::command(segment).next().is_some_and(copies::copies) {
-                        continue;
-                    }
-                    let words: Vec<String> = links::command(segment).map(str::to_owned).collect();
-                    let Some(copy) = copies::of(&words) else { continue };
-                    if !copies.iter().any(|(known, ..)| *known == copy) {
-                        copies.push((copy, false, starts.clone()));
-                    }
-                }
+            return copies;
+        }
+        let starts = breaker::directories(&self.segments, place);
+        for segment in self.segments.iter().filter(|segment| segment.role() == Role::Runs) {
+            if copies.len() > copies::MAX {
+                break;
+            }
+            if !links::command(segment).next().is_some_and(copies::copies) {
+                continue;
+            }
+            let words: Vec<String> = links::command(segment).map(str::to_owned).collect();
+            let Some(copy) = copies::of(&words) else { continue };
+            if !copies.iter().any(|(known, ..)| *known == copy) {
+                copies.push((copy, false, starts.clone()));
             }
         }
         copies

@@ -27,11 +27,12 @@ pub(super) fn hooks_of(settings: File) -> Option<String> {
     let mut text = Vec::new();
     settings.take(SETTINGS_MAX).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
-    let values = text.lines().filter_map(|line| {
+    let mut values = text.lines().filter_map(|line| {
         let (name, value) = line.split_once('=')?;
         name.trim().to_ascii_lowercase().ends_with("hookspath").then_some(value)
     });
-    let directory = values.last()?.split(['#', ';']).next()?.trim().trim_matches('"').trim_end_matches('/');
+    let directory =
+        values.next_back()?.split(['#', ';']).next()?.trim().trim_matches('"').trim_end_matches('/');
     Some(format!("{directory}/*"))
 }
 
