@@ -164,14 +164,14 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
     let since: String = approval.created_at.to_string().chars().take(19).collect();
     let status = approval.status.as_str();
     let status = output.paint().status(status, &format!("{status:<10}"));
-    output.prepared(&format!(
+    output.prepared(&visible::left_to_right(&format!(
         "{:<36}  {status}  {:<19}  {:<20}  {}  in {}\n",
         visible::one_line(&approval.approval_id),
         since,
         visible::one_line(&session),
         times(approval, &visible::clipped_again(&approval.display, DISPLAY_MAX)),
         visible::clipped_again(&approval.cwd, DISPLAY_MAX),
-    ))
+    )))
 }
 
 /// What is asked, and how often where that is more than once.
@@ -263,7 +263,7 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
         );
     }
     diff_lines(&mut text, "diff", approval.diff.as_deref(), paint);
-    text
+    visible::left_to_right(&text).into_owned()
 }
 
 /// An offer as the options that take it up, and where its rule would hold.

@@ -1,6 +1,7 @@
 //! Makes outside text safe and honest to look at: nothing in it can hide, move or colour, and two texts never look the
 //! same.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::hunks;
@@ -56,6 +57,41 @@ pub fn clipped(text: &str, max: usize) -> String {
 /// [`again`], cut likewise.
 pub fn clipped_again(text: &str, max: usize) -> String {
     cut(again(text), max)
+}
+
+/// What one of these functions made, with letters of scripts that are written from right to left escaped too: terminals
+/// draw a text with such letters in another order than it has, so that `mv א ב` could be read as `mv ב א`. For what a
+/// person decides on; a name that a program is told stays as it is.
+pub fn left_to_right(shown: &str) -> Cow<'_, str> {
+    if !shown.contains(is_right_to_left) {
+        return Cow::Borrowed(shown);
+    }
+    let mut out = String::with_capacity(shown.len() * 2);
+    let mut backslashes = 0;
+    for c in shown.chars() {
+        if is_right_to_left(c) {
+            // Or the last of them would belong to the escape.
+            out.extend(std::iter::repeat_n('\\', backslashes));
+            escape(&mut out, c);
+            backslashes = 0;
+            continue;
+        }
+        backslashes = if c == '\\' { backslashes + 1 } else { 0 };
+        out.push(c);
+    }
+    Cow::Owned(out)
+}
+
+/// Whether the character is strong from right to left, or unassigned where such ones are (UAX 9, DerivedBidiClass.txt).
+fn is_right_to_left(c: char) -> bool {
+    matches!(
+        c,
+        '\u{590}'..='\u{8ff}'
+            | '\u{fb1d}'..='\u{fdff}'
+            | '\u{fe70}'..='\u{feff}'
+            | '\u{10800}'..='\u{10fff}'
+            | '\u{1e800}'..='\u{1efff}'
+    )
 }
 
 fn cut(shown: String, max: usize) -> String {
@@ -338,6 +374,20 @@ mod tests {
     }
 
     #[test]
+    fn letters_from_right_to_left_are_told_by_number() {
+        for (text, shown) in [
+            ("mv א ב", r"mv \u{5d0} \u{5d1}"),
+            ("mv ب a", r"mv \u{628} a"),
+            (r"a\א", r"a\\\u{5d0}"),
+            (r"a\\א", r"a\\\\\u{5d0}"),
+            ("grüße 漢字", "grüße 漢字"),
+        ] {
+            assert_eq!(left_to_right(&one_line(text)), shown);
+            assert_eq!(left_to_right(shown), shown);
+        }
+    }
+
+    #[test]
     fn clipping_counts() {
         assert_eq!(clipped("abcdef", 4), "abcd… (2 more characters)");
         assert_eq!(clipped("abcd", 4), "abcd");
@@ -396,7 +446,7 @@ mod tests {
                 (
                     prop::sample::select(vec![
                         "\\", "n", "r", "t", "u", "u{", "u{200b}", "{", "}", "200b", "\n", "\r", "\t", " ", "a", "/",
-                        "\u{200b}", "\u{301}", "\u{336}", "⟨", "⟩", "17", "spaces", "×", "é", "漢", "\u{2800}",
+                        "\u{200b}", "\u{301}", "\u{336}", "⟨", "⟩", "17", "spaces", "×", "é", "漢", "\u{2800}", "א",
                     ]),
                     prop_oneof![Just(1_usize), Just(2), Just(3), 15..19_usize],
                 ),
@@ -411,9 +461,10 @@ mod tests {
                 prop_assert_eq!(again(&shown), shown.clone());
                 prop_assert!(!hides(&shown) && !shown.contains(['\n', '\t']));
                 let shown = lines(&text);
-                prop_assert_eq!(decode(&shown, true), text);
+                prop_assert_eq!(decode(&shown, true), text.clone());
                 prop_assert_eq!(lines_again(&shown), shown.clone());
                 prop_assert!(!hides(&shown));
+                prop_assert_eq!(decode(&left_to_right(&one_line(&text)), false), text);
             }
         }
     }

@@ -54,3 +54,17 @@ fn no_command_shows_them_raw() {
         json!([{"id": "end\u{202e}", "function": {"name": "Read", "arguments": {"file_path": EVIL}}}]);
     assert_safe(&Run::with_input(server.command(&["batch", "--session", "s"]), &calls.to_string()));
 }
+
+/// A terminal draws `mv א ב` as it draws `mv ב א`.
+#[test]
+fn what_is_decided_on_reads_from_left_to_right() {
+    let server = TestServer::start();
+    let approval = server.waiting("s", "c1", "mv א ب");
+    for words in [&["approvals"][..], &["approvals", &approval]] {
+        let run = server.run(words).expect(0);
+        run.shows(&[r"mv \u{5d0} \u{628}"]);
+        assert!(!run.out.contains(['א', 'ب']), "{run:#?}");
+    }
+    let shown = server.run(&["approvals", &approval, "--json"]).expect(0).json();
+    assert_eq!(shown["arguments"]["command"], "mv א ب");
+}

@@ -93,7 +93,8 @@ impl Card {
     /// What is called.
     pub(super) fn describe(&mut self, tool: &str, arguments: &serde_json::Value) {
         self.tool = visible::clipped(tool, SUMMARY_MAX);
-        self.summary = visible::clipped(&about::in_short(arguments), SUMMARY_MAX);
+        let summary = visible::clipped(&about::in_short(arguments), SUMMARY_MAX);
+        self.summary = visible::left_to_right(&summary).into_owned();
     }
 
     /// When it really began.

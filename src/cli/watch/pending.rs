@@ -93,15 +93,16 @@ struct Rows(Vec<Row>);
 impl Rows {
     /// A text as it came.
     fn raw(&mut self, kind: RowKind, name: &str, text: &str) {
-        self.row(kind, name, visible::one_line(text));
+        self.row(kind, name, &visible::one_line(text));
     }
 
     /// A text that is escaped where it comes from.
     fn shown(&mut self, kind: RowKind, name: &str, text: &str) {
-        self.row(kind, name, visible::again(text));
+        self.row(kind, name, &visible::again(text));
     }
 
-    fn row(&mut self, kind: RowKind, name: &str, text: String) {
+    fn row(&mut self, kind: RowKind, name: &str, text: &str) {
+        let text = visible::left_to_right(text).into_owned();
         self.0.push(Row { kind, name: name.to_owned(), text });
     }
 }
@@ -172,7 +173,7 @@ fn diff(text: Option<&str>, rows: &mut Rows) {
 fn arguments(approval: &Approval, rows: &mut Rows) {
     let value = &approval.arguments;
     if !value.is_object() {
-        return rows.row(RowKind::Content, "arguments", visible::json(&value.to_string()));
+        return rows.row(RowKind::Content, "arguments", &visible::json(&value.to_string()));
     }
     let claim = approval.claim.as_ref().and_then(|_| claim_parameter(&approval.tool_name));
     for (name, value) in about::ordered(value).into_iter().filter(|(name, _)| Some(*name) != claim) {
@@ -185,13 +186,13 @@ fn arguments(approval: &Approval, rows: &mut Rows) {
             ("argument", format!("{}: ", visible::json(&Value::from(name).to_string())))
         };
         let Value::String(text) = value else {
-            rows.row(RowKind::Content, name, before + &visible::json(&value.to_string()));
+            rows.row(RowKind::Content, name, &(before + &visible::json(&value.to_string())));
             continue;
         };
         let mut name = name;
         for (index, line) in text.split('\n').enumerate() {
             let line = visible::one_line(&line.replace('\t', "    "));
-            rows.row(RowKind::Content, name, if index == 0 { format!("{before}{line}") } else { line });
+            rows.row(RowKind::Content, name, &if index == 0 { format!("{before}{line}") } else { line });
             name = MORE;
         }
     }
