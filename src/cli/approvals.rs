@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::domain::about;
-use crate::domain::approval::{Approval, ChangedFile, Offer, Scope};
+use crate::domain::approval::{Approval, ChangedFile, Decision, Offer, Scope};
 use crate::domain::visible;
 
 use super::client::{Answer, Client};
@@ -235,18 +235,8 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     }
     field("since", &approval.created_at.to_string());
     field("until", &approval.expires_at.to_string());
-    if let Some(decision) = &approval.decision {
-        let request = &decision.request;
-        field(
-            "decided",
-            &format!("{:?} by {} at {}", request.decision, decision.by, decision.at).to_lowercase(),
-        );
-        if let Some(grant) = &decision.grant {
-            field("granted", &format!("{} until {}", grant.grant_id, grant.expires_at));
-        }
-        if let Some(message) = &request.message {
-            field("message", &visible::one_line(message));
-        }
+    for (name, value) in approval.decision.iter().flat_map(decided) {
+        field(name, &value);
     }
     if let ("ExitPlanMode", Some(plan)) = (approval.tool_name.as_str(), approval.arguments["plan"].as_str()) {
         let _ = writeln!(text, "plan");
@@ -264,6 +254,17 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     }
     diff_lines(&mut text, "diff", approval.diff.as_deref(), paint);
     visible::left_to_right(&text).into_owned()
+}
+
+/// What was decided, by whom.
+fn decided(decision: &Decision) -> Vec<(&'static str, String)> {
+    let request = &decision.request;
+    let by = format!("{:?} by {} at {}", request.decision, decision.by, decision.at).to_lowercase();
+    let granted =
+        decision.grant.as_ref().map(|grant| format!("{} until {}", grant.grant_id, grant.expires_at));
+    let message = request.message.as_deref().map(visible::one_line);
+    let parts = [("decided", Some(by)), ("granted", granted), ("message", message)];
+    parts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// An offer as the options that take it up, and where its rule would hold.

@@ -237,8 +237,10 @@ impl Client {
 
 /// Whether TLS refused the server's certificate; an I/O error holds what TLS said, but does not name it as its source.
 fn is_about_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
-    let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    let error = held.map_or(error, |held| held as &(dyn std::error::Error + 'static));
+    let mut error = error;
+    while let Some(held) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+        error = held;
+    }
     matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
 }
 

@@ -217,11 +217,11 @@ fn value_after<'a>(
     if after[at..].starts_with(['=', ':']) {
         at = blanks(at + 1);
     }
-    // A line that goes on: the words have been looked at already.
-    if after[at..].starts_with("\\\n") {
+    // The words have been looked at already: what they name is gone, and a line may go on.
+    let bare = after[at..].trim_start_matches(['\\', '$', '"', '\'']);
+    if after[at..].starts_with("\\\n") || bare.starts_with(REDACTED) {
         return None;
     }
-    at += usize::from(after[at..].starts_with("$'") || after[at..].starts_with("$\""));
     let quote = after[at..].chars().next().filter(|c| matches!(c, '"' | '\''));
     at += usize::from(quote.is_some());
     // The scheme of an Authorization header is no secret.

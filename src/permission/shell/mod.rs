@@ -17,6 +17,7 @@ mod second;
 mod word;
 mod word_paths;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 pub use brush::is_caught;
@@ -396,6 +397,19 @@ impl CommandAnalysis {
                 || by_variable(segment)
                 || program.is_some_and(|program| program == "git" || copies::copies(program))
         })
+    }
+
+    /// Words of an understood text that only say where output goes.
+    pub fn only_written(&self) -> HashSet<&str> {
+        if self.read.is_err() {
+            return HashSet::new();
+        }
+        let of = |role: Role| self.segments.iter().filter(move |segment| segment.role() == role);
+        let mut targets: HashSet<&str> = of(Role::Target).flat_map(Segment::words).collect();
+        for word in [Role::Runs, Role::Source].into_iter().flat_map(of).flat_map(Segment::words) {
+            targets.remove(word);
+        }
+        targets
     }
 
     /// Whether it reads what lies beneath a directory, for all that its words say.

@@ -38,10 +38,14 @@ pub(super) async fn preview(
     workdir: Option<&str>,
     scope: &Scope,
 ) -> Result<Preview, ToolError> {
-    if !shell::analyse(command).goes_by_files() {
+    let analysis = shell::analyse(command);
+    if !analysis.goes_by_files() {
         return Ok(Preview::default());
     }
     let mut words = Words::of(command);
+    // What a log holds that a command adds to may change while it waits.
+    let written = analysis.only_written();
+    words.all.retain(|word| !written.contains(word.as_str()));
     for file in implied_files::of(&words.all) {
         words.add(file);
     }

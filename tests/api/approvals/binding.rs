@@ -164,6 +164,23 @@ async fn p17_whatever_names_the_script_binds_to_it() {
     assert!(!session.file("ran").exists());
 }
 
+/// Where output goes matters to what is there, not to what the command does.
+#[tokio::test]
+async fn a_log_that_grows_meanwhile_binds_nothing() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    for (n, (command, bound)) in
+        [("echo a >> log", false), ("sh a.sh > log 2>&1", false), ("sh log >> log", true)].iter().enumerate()
+    {
+        std::fs::write(session.file("a.sh"), "true").unwrap();
+        std::fs::write(session.file("log"), "true").unwrap();
+        let approval = session.asks(&n.to_string(), "Bash", json!({ "command": command })).await;
+        std::fs::write(session.file("log"), "true # longer").unwrap();
+        let decided = server.operator().decide(&approval, &json!({"decision": "allow"})).await;
+        assert_eq!(decided.status, if *bound { 409 } else { 200 }, "{command}");
+    }
+}
+
 #[tokio::test]
 async fn hooks_are_bound_where_the_settings_say_that_they_lie() {
     let server = TestServer::start();

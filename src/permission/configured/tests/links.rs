@@ -64,7 +64,6 @@ async fn what_opens_no_file_by_its_name_does_not_ask_for_links() {
         "git pull && ls -la",
         "git stash && cargo test; git stash pop",
         "git pull && timeout 60 cargo test",
-        "git pull; env X=1 npm test",
         "git pull && git log --oneline | head -5",
         "git pull && python3 run.py",
         "git pull && kill 5; sleep 3",
@@ -76,11 +75,8 @@ async fn what_opens_no_file_by_its_name_does_not_ask_for_links() {
         "sed -i s/a/b/ ok.txt && cat ok.txt",
         "curl -o page https://x.example && cat page",
         "cat ok.txt && git checkout x",
-        "env X=1 cargo build && cat ok.txt",
         "timeout 5 find . -name x && head ok.txt",
         "docker ps && ls",
-        "X=1; git pull && npm test",
-        "for f in a b; do make x; done; git pull",
     ] {
         let given = Given { deny: &["Edit(lock/**)"], bypass: true, ..Given::default() };
         given.is(&disk, command, "allow").await;
