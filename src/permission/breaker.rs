@@ -69,7 +69,7 @@ pub(crate) fn removed(
 /// What the path stands for when the shell takes it for a pattern of names.
 fn pattern(path: &Path) -> Option<globset::GlobMatcher> {
     let text = lexical::without_ranges(path.to_str()?);
-    if !text.contains(['*', '?', '[']) {
+    if !text.contains(['*', '?', '[']) && !(text.contains('{') && text.contains(',')) {
         return None;
     }
     GlobBuilder::new(&text).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
@@ -194,7 +194,15 @@ fn moved_away(segment: &Segment) -> Option<Vec<&str>> {
         operands.pop();
     }
     // A pattern or a variable stands for many things that are moved all day: only what is named counts.
-    operands.retain(|operand| !operand.contains(['*', '?', '[', '$', '`']));
+    let of_known = |operand: &str| {
+        let known = ["$HOME", "${HOME}", "$PWD", "${PWD}"].iter().find_map(|name| operand.strip_prefix(name));
+        known.is_some_and(|rest| {
+            (rest.is_empty() || rest.starts_with('/')) && !rest.contains(['$', '`', '*', '?', '['])
+        })
+    };
+    operands.retain(|operand| {
+        !operand.contains(['*', '?', '[', '$', '`']) || of_known(operand.trim_matches(['"', '\'']))
+    });
     (!operands.is_empty()).then_some(operands)
 }
 
@@ -325,6 +333,12 @@ mod tests {
             "rm -rf /srv/*r",
             "rm -rf {/w/ws,x}",
             "rm -rf ../../{w..w}s",
+            "rm -rf ../../w{s,x}",
+            "rm -rf /hom{e,x}",
+            "find ../../w{x,s} -delete",
+            "mv ../../w{x,s} /tmp/x",
+            "mv $PWD/.. /tmp/x",
+            "mv \"$HOME\" /tmp/x",
             "rm -rf /{a..z}*",
             "mv ../../{v..x}s /tmp/x",
             "find /w/{w..w}s -delete",
@@ -402,6 +416,8 @@ mod tests {
             "rm -rf {1..9}",
             "rm -rf out{1..9}",
             "mv {a..c} target",
+            "mv $HOME/x $PWD/y /tmp",
+            "rm -rf out{1,2}",
             "find .. -name '*.pyc' -delete",
             "find .. -type f -name '*.o' -delete",
             "find .. \\( -name '*.pyc' -o -name '*.pyo' \\) -delete",

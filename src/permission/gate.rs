@@ -254,7 +254,12 @@ impl Gate {
             Err(PermissionError::Unfit(message)) => return Err(ToolError::InvalidArguments(message)),
             Err(PermissionError::ConfirmationRequired(confirmation)) => {
                 let preview = match scope {
-                    Some(scope) => previewer.preview(&call.arguments, scope).await?,
+                    Some(scope) => match previewer.preview(&call.arguments, scope).await {
+                        // Why it cannot succeed would tell what is there, which is not the agent's to know before a
+                        // person has allowed it.
+                        Err(_) if paths.iter().any(|path| !path.located.inside) => Preview::default(),
+                        preview => preview?,
+                    },
                     None => Preview::default(),
                 };
                 let mut ask = self.ask(call, &paths, directory.as_deref(), *confirmation, preview);

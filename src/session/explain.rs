@@ -201,6 +201,8 @@ impl Sessions {
             locks: self.0.locks.clone(),
             schemas: Some(Arc::clone(&live.schemas)),
             revision: Some(revision),
+            // Nothing is run: it knows where programs are looked for.
+            launcher: self.0.parts.launcher.clone(),
             ..Scope::standalone(Arc::clone(&live.workspace), "explain")
         }
     }

@@ -6,7 +6,7 @@ use super::kind::git_subcommand;
 use super::names::Names;
 
 /// Programs that descend, the working directory's when they are given none.
-static ALWAYS: Names = Names::of(&["rg find fd fdfind tree ag ack du rgrep"]);
+static ALWAYS: Names = Names::of(&["rg find fd fdfind tree ag ack du rgrep 7z 7za 7zr"]);
 /// Programs that descend when a flag says so.
 const BY_FLAG: &[(&str, &str)] = &[
     ("grep", "rR"),
@@ -17,12 +17,41 @@ const BY_FLAG: &[(&str, &str)] = &[
     ("ls", "R"),
     ("dir", "R"),
     ("vdir", "R"),
+    // ctags(1)
+    ("ctags", "R"),
 ];
 /// Programs that do not look into a directory, or only at the names in it.
 static STAY: Names = Names::of(&[
     "cd pushd pwd mkdir rmdir touch stat echo printf basename dirname realpath readlink test true false",
     "[ which date sleep kill wc head tail cat sort uniq cut tr nl tac file ls exit export df",
 ]);
+/// Subcommands of git that print no lines of files which they are not given by name, but for options in
+/// [`BY_FLAG_GIT`]. Whatever else there is may.
+static NO_LINES_GIT: Names = Names::of(&[
+    "add am annotate apply bisect blame branch check-attr check-ignore check-ref-format checkout checkout-index cherry",
+    "cherry-pick clean clone commit commit-tree config count-objects describe fetch for-each-ref fsck gc get-tar-commit-id",
+    "hash-object help index-pack init lfs ls-files ls-remote ls-tree maintenance merge merge-base mktree mv name-rev",
+    "notes pack-objects pack-refs prune pull push read-tree rebase remote repack replace reset restore rev-parse revert rm",
+    "send-pack shortlog show-branch show-index show-ref sparse-checkout status submodule switch symbolic-ref tag",
+    "unpack-objects update-index update-ref update-server-info var verify-commit verify-pack verify-tag version worktree",
+    "write-tree",
+]);
+/// Those that print lines, or hand them to somebody.
+static LINES_GIT: Names = Names::of(&[
+    "archive bundle cat-file citool cvsexportcommit daemon diff diff-pairs difftool fast-export filter-branch format-patch",
+    "gui imap-send instaweb merge-file merge-one-file merge-tree mergetool p4 range-diff replay request-pull rerere",
+    "send-email show svn unpack-file upload-archive upload-pack whatchanged",
+]);
+/// Options by which they print some: git-add(1), "Interactive Mode", git-commit(1), git-status(1).
+const BY_FLAG_GIT: &[(&str, &str, &[&str])] = &[
+    ("add", "pie", &["patch", "interactive", "edit"]),
+    ("checkout", "p", &["patch"]),
+    ("restore", "p", &["patch"]),
+    ("reset", "p", &["patch"]),
+    ("commit", "pv", &["patch", "interactive", "verbose"]),
+    ("status", "v", &["verbose"]),
+    ("shortlog", "p", &["patch"]),
+];
 /// Subcommands of git that print no content.
 static STAY_GIT: Names =
     Names::of(&["add commit status branch tag switch push pull fetch init remote config"]);
@@ -40,7 +69,7 @@ pub(in crate::permission) fn descends(segment: &Segment) -> bool {
         if ALWAYS.has(program) {
             return true;
         }
-        if program == "git" && (greps || prints_content(&segment.text()[at..], patches)) {
+        if program == "git" && (greps || prints_content(&segment.text()[at..], at == 0, patches)) {
             return true;
         }
         let of_program = BY_FLAG.iter().find(|(name, _)| *name == program);
@@ -49,19 +78,34 @@ pub(in crate::permission) fn descends(segment: &Segment) -> bool {
     !flags.is_empty() && segment.words().any(|word| makes_descend(word, &flags))
 }
 
-/// Whether git, told this, prints lines of files that it does not name, for all that its first words say; `patches`: an
-/// option of it may ask for them.
-fn prints_content(command: &str, patches: bool) -> bool {
+/// Whether git, told this, prints lines of files that it does not name, for all that its first words say; `sure`: it is
+/// git for sure, and no word of a message; `patches`: an option of it may ask for them.
+fn prints_content(command: &str, sure: bool, patches: bool) -> bool {
     const LOOKED_AT: usize = 64;
     let words: Vec<&str> = command.split(' ').skip(1).take(LOOKED_AT).collect();
     match git_subcommand(&mut words.iter().copied()) {
-        Some(
-            "diff" | "show" | "difftool" | "format-patch" | "archive" | "cat-file" | "whatchanged"
-            | "fast-export" | "bundle",
-        ) => true,
         Some("log" | "reflog" | "stash" | "diff-tree" | "diff-index" | "diff-files" | "rev-list") => patches,
-        Some(_) => false,
+        Some(sub) if LINES_GIT.has(sub) || sure && !NO_LINES_GIT.has(sub) => true,
+        // A format can name what is in an object (git-for-each-ref(1)).
+        Some(sub) => {
+            words.iter().any(|word| word.contains("%(raw") || word.starts_with("--show-current-patch"))
+                || BY_FLAG_GIT
+                    .iter()
+                    .any(|row| row.0 == sub && words.iter().any(|word| asks_for_lines(word, row)))
+        }
         None => words.len() == LOOKED_AT,
+    }
+}
+
+/// Whether the word is an option of the row; long ones can be shortened.
+fn asks_for_lines(word: &str, (_, letters, longs): &(&str, &str, &[&str])) -> bool {
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            let name = long.trim_start_matches('-');
+            name.len() >= 2 && longs.iter().any(|long| long.starts_with(name))
+        }
+        Some(cluster) => cluster.contains(|c| letters.contains(c)),
+        None => false,
     }
 }
 
@@ -111,7 +155,7 @@ mod tests {
 
     #[test]
     fn many_programs_cost_linear_time() {
-        assert!(!scan(&"git ".repeat(60_000)).iter().any(descends));
+        assert!(!scan(&"git status ".repeat(30_000)).iter().any(descends));
     }
 
     #[test]
@@ -134,6 +178,32 @@ mod tests {
             ("true; git log --oneline --pretty=%h -20", false),
             ("true; git commit -m 'show the diff'", false),
             ("true; git status", false),
+            ("git status -sb", false),
+            ("git status -v", true),
+            ("git add -p", true),
+            ("git add --pat", true),
+            ("git add -A", false),
+            ("git add -u", false),
+            ("git checkout -p", true),
+            ("git checkout -b x", false),
+            ("git commit -qm x", false),
+            ("git commit -v --dry-run", true),
+            ("git push -u origin x", false),
+            ("git fetch -p", false),
+            ("git remote -v", false),
+            ("git stash -p", true),
+            ("git merge-file -p --object-id a b c", true),
+            ("git range-diff a b", true),
+            ("git rerere diff", true),
+            ("git unpack-file a", true),
+            ("git rebase --show-current-patch", true),
+            ("git for-each-ref '--format=%(raw)'", true),
+            ("git for-each-ref '--format=%(refname)'", false),
+            ("git branch -vv", false),
+            ("git commit -m 'git is slow'", false),
+            ("env git merge-file -p a b c", true),
+            ("git frobnicate", true),
+            ("ctags -R -f -", true),
             ("true; ls -R", true),
             ("true; ls -lart", false),
             ("true; grep -v x", false),

@@ -16,3 +16,4 @@ pub(crate) mod operands;
 mod programs;
 pub mod read_only;
 mod setting_up;
+pub(in crate::permission) mod suffixes;

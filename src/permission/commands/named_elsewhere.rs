@@ -10,7 +10,9 @@ static OPEN_NOTHING: Names = Names::of(&[
     "export declare local readonly unset let read for in case select esac fi done date trap set",
 ]);
 /// Programs that get names through their input: cpio(1), pax(1), afio(1), shar(1), rename(1).
-static BY_INPUT: Names = Names::of(&["cpio bsdcpio pax afio shar rename prename file-rename"]);
+/// And those that include files which a file names: soelim(1), groff(1).
+static BY_INPUT: Names =
+    Names::of(&["cpio bsdcpio pax afio shar rename prename file-rename soelim groff troff nroff ditroff"]);
 
 /// Options that name a file with names in it: the programs, the letter, how the long spelling begins. Long ones can be
 /// shortened to what tells them apart.
@@ -23,6 +25,16 @@ const BY_OPTION: &[(&str, Option<char>, &str)] = &[
     ("tar", Some('T'), "files-from"),
     ("gtar", Some('T'), "files-from"),
     ("bsdtar", Some('T'), "files-from"),
+    // xz(1), zstd(1)
+    ("xz", None, "files"),
+    ("unxz", None, "files"),
+    ("xzcat", None, "files"),
+    ("lzma", None, "files"),
+    ("unlzma", None, "files"),
+    ("lzcat", None, "files"),
+    ("zstd", None, "filelist"),
+    ("unzstd", None, "filelist"),
+    ("zstdcat", None, "filelist"),
     // rsync(1)
     ("rsync", None, "files-from"),
     // zip(1), 7z(1)
@@ -113,6 +125,9 @@ mod tests {
             ("git hash-object --stdin", true),
             ("/usr/bin/du --files0-from -", true),
             ("curl -K c", true),
+            ("xz -kc --files0=n", true),
+            ("zstd -c --filelist n", true),
+            ("soelim n", true),
             ("7z a x.7z @list", true),
             ("nice sort --files0-from=n", true),
             ("sort -u a", false),

@@ -33,8 +33,7 @@ static MAKE_LINKS: Names =
 /// Programs that open no file which they are given by name.
 static OPEN_NOTHING: Names = Names::of(&[
     "echo printf true false : cd exit return break continue shift export unset set trap wait kill pkill killall pgrep",
-    "sleep date basename dirname seq expr which whoami id uname hostname ps free uptime ping dig host nslookup test [",
-    "systemctl",
+    "sleep basename dirname seq expr which whoami id uname ps free uptime ping nslookup test [",
 ]);
 /// Programs beyond those that open what they are given by name.
 static OPEN: Names = Names::of(&[
@@ -123,7 +122,8 @@ pub(super) fn opens_named(script: &Script, leaf: &Leaf) -> bool {
 /// Whether a word is no mere flag.
 fn may_be_path(word: &str) -> bool {
     match word.strip_prefix('-') {
-        None => !word.is_empty() && !word.starts_with("http://") && !word.starts_with("https://"),
+        // `date +%s` gives a format.
+        None => !word.is_empty() && !["http://", "https://", "+"].iter().any(|begin| word.starts_with(begin)),
         Some(option) => option.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-'),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::super::commands::{descent, kind};
+use super::super::commands::{descent, kind, suffixes};
 use super::super::subject::Place;
 use super::WordPath;
 use super::scan::{Role, Segment};
@@ -46,6 +46,8 @@ impl<'p> Words<'p> {
         let of_script = |word| if script { files_of_sed(word) } else { None };
         let unpacks = kind::unpacks(segment.words());
         let stem = |word| unpacks.then(|| unpacked(word)).flatten();
+        let made = suffixes::made(segment.words());
+        let words = words.chain(made.iter().map(String::as_str));
         let numbers: Vec<usize> = places.iter().map(|here| self.number(&here.cwd)).collect();
         for part in words.flat_map(|word| path_parts(word).chain(of_script(word)).chain(stem(word))) {
             let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
@@ -81,7 +83,9 @@ fn files_of_sed(script: &str) -> Option<&str> {
 
 /// What a file is called once it is unpacked.
 fn unpacked(name: &str) -> Option<&str> {
-    [".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"].iter().find_map(|ending| name.strip_suffix(ending))
+    [".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z", ".lz4", ".br", ".lzo", ".lz", ".gpg", ".asc", ".pgp"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
 }
 
 /// Most letters of options that are looked behind for a path in one word: `-xvCdir`.

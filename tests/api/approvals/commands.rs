@@ -303,9 +303,14 @@ async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {
     session.write_file("f", "{}\n");
     let text = "cat f && timeout 5 jq f";
     assert_eq!(status(&session, "none", text).await, "completed");
-    for name in [".tool-versions", "mise.toml", "aqua.yaml"] {
+    for name in [".tool-versions", "mise.toml", "aqua.yaml", ".ruby-version", "package.json"] {
         session.write_file(name, "jq path:./tools\n");
         session.asks(&format!("{name} shim"), "Bash", json!({"command": text})).await;
+        // What is told of a call is what it comes to.
+        let explained =
+            json!({"session_id": session.id, "tool_name": "Bash", "arguments": {"command": text}});
+        let told = server.agent().post("/v1/permissions/explain", &explained).await.expect(200);
+        assert_eq!(told["decision"], "ask", "{told}");
         assert_eq!(status(&session, name, "cat f").await, "completed");
         std::fs::remove_file(session.file(name)).unwrap();
     }

@@ -76,6 +76,36 @@ async fn p10_f2_f4_what_a_rule_denies_neither_shows_nor_answers() {
     assert_eq!(call["result"]["result"], "secre does not exist.", "{call}");
 }
 
+/// Why an edit cannot succeed would tell what is there.
+#[tokio::test]
+async fn an_edit_outside_tells_nothing_before_it_is_allowed() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let outside = server.outside();
+    std::fs::write(outside.join("there"), "x").unwrap();
+    std::os::unix::fs::symlink(outside.join("there"), session.file("link")).unwrap();
+    let patch = |path: &str| format!("*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch");
+    let mut asked = Vec::new();
+    for (n, path) in ["there", "missing", "."].map(|name| outside.join(name)).iter().enumerate() {
+        let path = path.to_str().unwrap();
+        for (tool, arguments) in [
+            ("Write", json!({"file_path": path, "content": "y"})),
+            ("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"})),
+            ("ApplyPatch", json!({"patch": patch(path)})),
+        ] {
+            asked.push(session.asks(&format!("{tool}{n}"), tool, arguments).await);
+        }
+    }
+    session.asks("link", "Write", json!({"file_path": "link", "content": "y"})).await;
+    // It is told once a person has allowed it.
+    let allow = json!({"decision": "allow"});
+    server.operator().decide(&asked[0], &allow).await.expect(200);
+    let ended = session.ended("Write0").await;
+    assert_eq!(ended["status"], "failed", "{ended}");
+    assert!(ended["result"].to_string().contains("has not been read"), "{ended}");
+    assert_eq!(std::fs::read_to_string(outside.join("there")).unwrap(), "x");
+}
+
 #[tokio::test]
 async fn f1_what_lies_outside_asks_also_through_a_symlink() {
     let server = TestServer::start();

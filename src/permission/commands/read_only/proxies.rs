@@ -33,9 +33,13 @@ static ANY_FILES: Names = Names::of(&[
     "mise.toml .mise.toml mise.local.toml .mise.local.toml mise .mise",
     ".config/mise .config/mise.toml .config/mise.local.toml .config/miserc.toml",
 ]);
-/// The manual of aqua ("Configuration"), which keeps no languages.
-static AQUA_FILES: Names = Names::of(&[
+/// What may choose for a shim of whichever manager: aqua ("Configuration"), asdf ("Legacy version files"), and volta, to
+/// which a package's dependency is a program.
+static SHIM_FILES: Names = Names::of(&[
     "aqua.yaml aqua.yml .aqua.yaml .aqua.yml aqua/aqua.yaml aqua/aqua.yml .aqua/aqua.yaml .aqua/aqua.yml",
+    "rust-toolchain rust-toolchain.toml .python-version .python-versions .node-version .nvmrc .volta package.json",
+    ".ruby-version .java-version .go-version .perl-version .php-version .lua-version .terraform-version .crystal-version",
+    ".sdkmanrc .jvmrc Gemfile go.mod",
 ]);
 /// The rustup book, "Overrides": a toolchain can be a path there.
 static RUST_FILES: Names = Names::of(&["rust-toolchain rust-toolchain.toml"]);
@@ -58,7 +62,7 @@ impl Proxy {
             Self::Rust => &RUST_FILES,
             Self::Python => &PYTHON_FILES,
             Self::Node => &NODE_FILES,
-            Self::Any => &AQUA_FILES,
+            Self::Any => &SHIM_FILES,
         };
         ANY_FILES.all().chain(own.all())
     }
