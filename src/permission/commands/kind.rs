@@ -184,6 +184,7 @@ pub(crate) fn may_allow(words: &[String], coverage: &Coverage, confined: bool) -
                 && !risky
                 && !carriers::runs_swallowed(name, words, spelled)
                 && !leading_out::by_option(name, words, spelled)
+                && !leading_out::by_place(name, words, spelled)
                 && !setting_up::swallowed(name, words, spelled)
         }
     }
@@ -272,7 +273,34 @@ fn is_risky_for_make(word: &str) -> bool {
     word.starts_with("--")
         || word.contains(|c: char| !c.is_ascii_alphanumeric() && !"=_./,:+-".contains(c))
         || names_a_program(name)
+        || is_obeyed_by_tools(name)
         || leading_out::leads_out(value)
+}
+
+/// Whether the loader, the shell or the tools of a recipe obey a variable of this name: make hands it on to them.
+fn is_obeyed_by_tools(name: &str) -> bool {
+    const BEGIN: &[&str] = &["LD_", "DYLD_", "GIT_", "PYTHON", "PERL5", "BASH_", "NODE_", "npm_", "NPM_"];
+    const NAMES: &[&str] = &[
+        "ENV",
+        "PATH",
+        "HOME",
+        "IFS",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "RUBYOPT",
+        "RUBYLIB",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "_JAVA_OPTIONS",
+        "GNUMAKEFLAGS",
+        "GOFLAGS",
+        "RUSTFLAGS",
+        "CLASSPATH",
+        "GCC_EXEC_PREFIX",
+    ];
+    NAMES.contains(&name)
+        || name.ends_with("WRAPPER")
+        || BEGIN.iter().any(|begin| name.starts_with(begin) && name != "NODE_ENV")
 }
 
 /// Whether a variable of this name usually holds a program.
@@ -585,6 +613,30 @@ mod tests {
             "git diff -- /etc/hostname a",
             "git tag --local-user=x v1",
             "git blame --ignore-revs-file=/etc/passwd a",
+            "cargo +/outside/x test",
+            "cargo rustc -- -o /outside",
+            "cargo vendor ../x",
+            "rustc +./x m.rs",
+            "docker --config ./dc foo",
+            "docker -H x ps",
+            "docker --context=x ps",
+            "docker create x touch",
+            "docker container create x touch",
+            "docker container run x touch",
+            "docker compose run x touch",
+            "docker cp web:/x /outside",
+            "make LD_PRELOAD=./x m",
+            "make BASH_ENV=x m",
+            "make PATH=x m",
+            "make RUSTC_WRAPPER=x m",
+            "make GIT_SSH=x m",
+            "make NODE_OPTIONS=x m",
+            "kubectl kustomize --enable-exec x",
+            "tar xf host:a",
+            "tar xCf /outside a.tar",
+            "gcc -o /outside m.c",
+            "uv venv /outside",
+            "git worktree remove ../x",
         ];
         let covered: Vec<&str> = commands.into_iter().filter(|command| by_star(command)).collect();
         assert!(covered.is_empty(), "{covered:#?}");
@@ -656,6 +708,18 @@ mod tests {
             "gh pr view 1",
             "gh repo view x",
             "docker compose-x",
+            "docker ps -a",
+            "docker build -t x .",
+            "docker network create x",
+            "docker cp web:/x y",
+            "tar czf out.tgz src",
+            "tar -C sub -xf a.tar",
+            "tar xf host:a --force-local",
+            "gcc -o prog m.c",
+            "cargo +nightly test",
+            "make CI=1 PREFIX=build",
+            "pip install -e .",
+            "go test ./... -coverprofile=c.out",
             "pandoc -t html f.md",
             "git diff main..dev",
             "git diff HEAD -- src/a",

@@ -21,12 +21,23 @@ const TABLE: &[Row] = &[
         short: "C",
     },
     // npm-config(7), pnpm.io/cli, classic.yarnpkg.com/cli, bun.sh/docs/cli.
-    Row { names: "npm", long: "prefix", short: "C" },
+    Row { names: "npm", long: "prefix pack-destination logs-dir cache", short: "C" },
     Row { names: "pnpm", long: "dir prefix", short: "C" },
     Row { names: "yarn", long: "cwd", short: "" },
     Row { names: "bun", long: "cwd config preload", short: "cr" },
     // `go help build`, `go help test`.
-    Row { names: "go", long: "outputdir", short: "C" },
+    Row {
+        names: "go",
+        long: "outputdir coverprofile cpuprofile memprofile trace blockprofile mutexprofile modfile overlay",
+        short: "Co",
+    },
+    // pip.pypa.io, "pip install"; tar 1.34 manual, 3.4.2.
+    Row { names: "pip", long: "log target prefix root src editable cache-dir", short: "te" },
+    Row { names: "tar bsdtar gtar", long: "directory index-file one-top-level", short: "C" },
+    // docker-build(1), docker-save(1); cli.github.com/manual; kubernetes.io, "kubectl cluster-info dump".
+    Row { names: "docker podman", long: "output iidfile metadata-file", short: "o" },
+    Row { names: "gh", long: "dir output", short: "DO" },
+    Row { names: "kubectl", long: "output-directory cache-dir", short: "" },
     // docs.pytest.org, "Command-line Flags": `-o pythonpath=…` too; `--basetemp` is emptied.
     Row {
         names: "pytest",
@@ -39,7 +50,7 @@ const TABLE: &[Row] = &[
     Row { names: "nox", long: "noxfile envdir", short: "f" },
     Row { names: "pre-commit", long: "config", short: "c" },
     Row { names: "poetry", long: "directory project", short: "CP" },
-    Row { names: "uv pdm hatch", long: "directory project config-file", short: "p" },
+    Row { names: "uv pdm hatch", long: "directory project config-file python target prefix", short: "p" },
     // jestjs.io, vitest.dev, eslint.org, prettier.io, vite.dev, webpack.js.org, typescriptlang.org: "CLI".
     Row {
         names: "jest vitest vite webpack eslint prettier",
@@ -102,6 +113,59 @@ pub(super) fn by_option(name: &str, words: &[String], spelled: impl Fn(usize) ->
     })
 }
 
+/// Whether a word that a star stands for leads out, or to another program, by its form or its place.
+pub(super) fn by_place(name: &str, words: &[String], spelled: impl Fn(usize) -> bool) -> bool {
+    let has = |wanted: &str| words.iter().skip(1).any(|word| word == wanted);
+    words.iter().enumerate().skip(1).filter(|(at, _)| !spelled(*at)).any(|(at, word)| {
+        let output = || match word.strip_prefix("-o") {
+            Some("") => words.get(at + 1).is_some_and(|file| leads_out(file)),
+            Some(file) => leads_out(file),
+            None => false,
+        };
+        let operand_out = || !word.starts_with('-') && leads_out(word);
+        match name {
+            // rustup(1): a path to a toolchain.
+            "cargo" | "rustc" | "rustdoc" if word.starts_with('+') => word.contains('/'),
+            "cargo" => has("rustc") && output() || has("vendor") && operand_out(),
+            "rustc" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "gfortran" => output(),
+            "uv" => has("venv") && operand_out(),
+            "git" => has("worktree") && has("remove") && operand_out(),
+            "docker" | "podman" => {
+                let copies_out = has("cp") && !is_remote(word) && operand_out();
+                copies_out || chooses_for_docker(words, at)
+            }
+            // kubernetes.io, "kubectl kustomize": functions and charts of the workspace.
+            "kubectl" => {
+                ["--enable-exec", "--enable-helm", "--helm-command"].iter().any(|o| word.starts_with(o))
+            }
+            "tar" | "bsdtar" | "gtar" => {
+                let archive = word.strip_prefix("--file=").or(word.strip_prefix("-f")).unwrap_or(word);
+                let old_style = at == 1 && !word.starts_with('-') && word.contains('C');
+                let remote = !archive.starts_with('-') && is_remote(archive) && !has("--force-local");
+                old_style || remote
+            }
+            _ => false,
+        }
+    })
+}
+
+/// A colon in front of any slash: another machine (tar 1.34 manual, 6.1), a container.
+fn is_remote(word: &str) -> bool {
+    word.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
+}
+
+/// Whether the word has docker take its plug-ins or its daemon from elsewhere, or make a container with a command.
+fn chooses_for_docker(words: &[String], at: usize) -> bool {
+    let word = words[at].as_str();
+    let option = word.split('=').next().unwrap_or(word);
+    let before = words[at - 1].as_str();
+    let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    matches!(option, "--config" | "--host" | "--context" | "--url" | "--connection")
+        || cluster.is_some_and(|cluster| cluster.contains('H') || at == 1 && cluster.contains('c'))
+        || word == "create"
+            && !matches!(before, "network" | "volume" | "secret" | "config" | "manifest" | "buildx")
+}
+
 /// The value of the option, where the word is one of the row.
 fn value<'w>(row: &Row, word: &'w str, next: Option<&'w str>) -> Option<&'w str> {
     let short = || {
@@ -149,6 +213,20 @@ mod tests {
             ("gradle -Dorg.gradle.java.home=/x build", true),
             ("terraform -chdir=../x plan", true),
             ("unknown --prefix /x", false),
+            ("npm pack --pack-destination /x", true),
+            ("pip install -t ../x a", true),
+            ("pip install -e .", false),
+            ("tar -C /x -xf a.tar", true),
+            ("tar -C sub -xf a.tar", false),
+            ("tar tf /x.tar", false),
+            ("go test ./... -coverprofile=c.out", false),
+            ("go test -coverprofile=/x", true),
+            ("go build -o ../x", true),
+            ("docker build -o type=local,dest=/x .", true),
+            ("docker build -t x .", false),
+            ("gh release download -D /x", true),
+            ("kubectl cluster-info dump --output-directory=/x", true),
+            ("uv pip install --target /x a", true),
         ] {
             let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
             let name = words[0].clone();
