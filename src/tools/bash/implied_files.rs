@@ -7,33 +7,82 @@ use super::command_words::is_called;
 
 /// What git and the programs that its hooks usually start go by, from the top of a working tree: git-config(1),
 /// githooks(5), gitattributes(5); husky, pre-commit, lefthook.
-pub(super) const OF_GIT: &[&str] = &[
-    ".git",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/info/attributes",
-    ".git/hooks/*",
-    ".gitattributes",
-    ".husky/*",
-    ".husky/_/*",
-    ".pre-commit-config.yaml",
-    "lefthook.yml",
+pub(super) const OF_TREE: &[&str] =
+    &[".git", ".gitattributes", ".husky/*", ".husky/_/*", ".pre-commit-config.yaml", "lefthook.yml"];
+/// The same in its own directory: gitrepository-layout(5).
+pub(super) const OF_GIT: &[&str] = &["commondir", "config", "config.worktree", "info/attributes", "hooks/*"];
+/// githooks(5).
+pub(super) const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "reference-transaction",
+    "push-to-checkout",
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-prepare-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "post-index-change",
 ];
 /// So many bytes of a repository's settings are looked at.
 const SETTINGS_MAX: u64 = 256 * 1024;
+/// So many of the places that they name for hooks; the last one counts for git.
+const HOOKS_PATHS_MAX: usize = 4;
 
-/// The hooks that settings of git say to lie elsewhere, as a pattern.
-pub(super) fn hooks_of(settings: File) -> Option<String> {
+/// What a small file of git says.
+pub(super) fn text_of(file: File) -> Option<String> {
     let mut text = Vec::new();
-    settings.take(SETTINGS_MAX).read_to_end(&mut text).ok()?;
-    let text = String::from_utf8_lossy(&text);
-    let mut values = text.lines().filter_map(|line| {
-        let (name, value) = line.split_once('=')?;
-        name.trim().to_ascii_lowercase().ends_with("hookspath").then_some(value)
+    file.take(SETTINGS_MAX).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The directories where settings of git say that hooks lie, the last first.
+pub(super) fn hooks_of(settings: &str) -> Vec<String> {
+    const NAME: &str = "hookspath";
+    let lower = settings.to_ascii_lowercase();
+    let behind = lower.rmatch_indices(NAME).filter_map(|(at, _)| {
+        settings[at + NAME.len()..].trim_start_matches([' ', '\t']).strip_prefix('=').map(value_of)
     });
-    let directory =
-        values.next_back()?.split(['#', ';']).next()?.trim().trim_matches('"').trim_end_matches('/');
-    Some(format!("{directory}/*"))
+    behind.filter(|value| !value.is_empty()).take(HOOKS_PATHS_MAX).collect()
+}
+
+/// A setting's value as git reads it: parts of it may be in quotes, and a line goes on behind a backslash.
+fn value_of(text: &str) -> String {
+    let (mut value, mut quoted) = (String::new(), false);
+    let mut chars = text.chars().filter(|c| *c != '\r');
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => quoted = !quoted,
+            '\\' => match chars.next() {
+                Some('\n') | None => {}
+                Some('t') => value.push('\t'),
+                Some('n') => value.push('\n'),
+                Some(c) => value.push(c),
+            },
+            '\n' => break,
+            '#' | ';' if !quoted => break,
+            c => value.push(c),
+        }
+    }
+    value.trim().to_owned()
 }
 
 /// A program and the files that it looks for where it begins and in what it is given, by the manual of each; some are
@@ -188,6 +237,22 @@ pub(super) fn of(words: &[String]) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_hooks_lie_is_read_as_git_reads_it() {
+        for (text, want) in [
+            ("[core]\n\thooksPath = a/b # c\n", vec!["a/b"]),
+            ("[core] HooksPath=\"a b\"\r\n", vec!["a b"]),
+            ("[core]\n hookspath = h\"k6\" ; x\n", vec!["hk6"]),
+            ("[core]\n hookspath = h\\\nk\n", vec!["hk"]),
+            ("[core]\n hookspath = \"a#\\\"b\n", vec!["a#\"b"]),
+            ("[x \"a=b\"] hooksPath = a\n[core]\nhooksPath = b", vec!["b", "a"]),
+            ("[core]\n hookspath\n bare = false", vec![]),
+            ("[core]\n\tbare = false\n", vec![]),
+        ] {
+            assert_eq!(hooks_of(text), want, "{text:?}");
+        }
+    }
 
     #[test]
     fn a_programs_own_files_are_known_wherever_it_stands() {

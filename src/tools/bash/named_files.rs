@@ -126,20 +126,78 @@ impl<'a> Named<'a> {
         Ok(())
     }
 
-    /// The settings and hooks of the repository that git finds from the directory upwards.
+    /// What git goes by in the directory: the repository that it finds from there upwards; and since a word may name a
+    /// repository (`--git-dir`) or where hooks lie (`core.hooksPath`), what of that is there.
     fn repository(&mut self, directory: &Path) -> Result<(), GivenUp> {
+        for hook in implied_files::HOOKS {
+            self.one(directory, hook);
+        }
+        if directory.join("HEAD").symlink_metadata().is_ok() {
+            self.git_directory(directory, None)?;
+        }
         let root = self.workspace.root();
         let above = directory.ancestors().take_while(|above| above.starts_with(root));
         let Some(tree) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) else {
             return Ok(());
         };
-        let settings = self.workspace.resolve(tree, ".git/config");
-        let settings = settings.and_then(|found| self.workspace.open_read(&found)).ok();
-        let hooks = settings.and_then(implied_files::hooks_of);
-        for file in implied_files::OF_GIT.iter().copied().chain(hooks.as_deref()) {
+        // Paths in settings that words give (`-c core.hooksPath=x`) count from there.
+        self.one(tree, ".");
+        for file in implied_files::OF_TREE {
             self.word(tree, file)?;
         }
+        // Of a linked working tree, or a submodule, it is a file that says where.
+        let git = match self.text(tree, ".git") {
+            Some(text) => text.trim_end().strip_prefix("gitdir:").map(|path| path.trim_start().to_owned()),
+            None => Some(".git".to_owned()),
+        };
+        if let Some(git) = git.and_then(|git| self.directory(tree, &git)) {
+            self.git_directory(&git, Some(tree))?;
+        }
         Ok(())
+    }
+
+    /// The settings and hooks in a directory of git's own, and in the one that it shares with other working trees.
+    fn git_directory(&mut self, git: &Path, tree: Option<&Path>) -> Result<(), GivenUp> {
+        let common = self.text(git, "commondir").and_then(|path| self.directory(git, path.trim_end()));
+        let places: Vec<PathBuf> = std::iter::once(git.to_path_buf()).chain(common).collect();
+        let mut hooks = Vec::new();
+        for place in &places {
+            for file in implied_files::OF_GIT {
+                self.word(place, file)?;
+            }
+            for settings in ["config", "config.worktree"] {
+                hooks
+                    .extend(self.text(place, settings).iter().flat_map(|text| implied_files::hooks_of(text)));
+            }
+        }
+        // They count from the working tree's top, and that of a repository which a word names is where git begins.
+        let tops: Vec<PathBuf> = match tree {
+            Some(tree) => vec![tree.to_path_buf()],
+            None => self.directories.iter().cloned().chain([git.to_path_buf()]).collect(),
+        };
+        for top in &tops {
+            for path in &hooks {
+                if let Some(found) = self.directory(top, path) {
+                    self.word(&found, "*")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A directory of the workspace.
+    fn directory(&self, from: &Path, path: &str) -> Option<PathBuf> {
+        let located = self.workspace.resolve(from, path).ok()?;
+        (located.inside && located.kind == Some(FileKind::Directory)).then_some(located.real)
+    }
+
+    /// What a file of the workspace says.
+    fn text(&self, from: &Path, path: &str) -> Option<String> {
+        let located = self.workspace.resolve(from, path).ok()?;
+        if !located.inside || located.kind != Some(FileKind::File) {
+            return None;
+        }
+        implied_files::text_of(self.workspace.open_read(&located).ok()?)
     }
 
     fn one(&mut self, directory: &Path, word: &str) {

@@ -194,6 +194,56 @@ async fn hooks_are_bound_where_the_settings_say_that_they_lie() {
     superseded(&server, &session, "1", &old).await;
 }
 
+/// However git is told where its settings and hooks are.
+#[tokio::test]
+async fn hooks_are_bound_wherever_git_finds_them() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let folders = ["real.git/hooks", "linked", "main.git/worktrees/l", "main.git/hooks", "sub/deep", "lt"];
+    for folder in folders.into_iter().chain([".git", "hk", "k6", "k7"]) {
+        std::fs::create_dir_all(session.file(folder)).unwrap();
+    }
+    session.write_file("real.git/HEAD", "ref: refs/heads/main\n");
+    session.write_file("real.git/config", "[core]\n\thooksPath = k\\\n6\n");
+    session.write_file(".git/config", "[core]\n\thooksPath = k\"7\"\n");
+    session.write_file("sub/.git", "gitdir: ../real.git\n");
+    session.write_file("lt/.git", "gitdir: ../main.git/worktrees/l\n");
+    session.write_file("main.git/worktrees/l/commondir", "../..\n");
+    std::fs::create_dir_all(session.file("sub/k6")).unwrap();
+    for (n, (command, workdir, file)) in [
+        ("git commit -m a", Some("sub"), "real.git/hooks/pre-commit"),
+        ("git commit -m a", Some("sub/deep"), "real.git/hooks/post-commit"),
+        ("cd sub && git commit -m a", None, "real.git/hooks/commit-msg"),
+        ("git -C sub commit -m a", None, "real.git/config.worktree"),
+        ("git -C sub commit -m a", None, "sub/k6/pre-commit"),
+        ("git -C lt commit -m a", None, "main.git/config"),
+        ("cd lt && git commit -m a", None, "main.git/hooks/pre-commit"),
+        ("git --git-dir=real.git commit -m a", None, "real.git/hooks/pre-push"),
+        ("git --git-dir real.git commit -m a", None, "real.git/hooks/post-merge"),
+        ("GIT_DIR=real.git git commit -m a", None, "real.git/hooks/update"),
+        ("GIT_DIR=real.git git commit -m a", None, "k6/pre-commit"),
+        ("git -c core.hooksPath=hk commit -m a", None, "hk/pre-commit"),
+        ("git -c core.hooksPath=new commit -m a", None, "new/pre-commit"),
+        ("git -c core.hooksPath=new commit -m a", Some("hk"), "new/post-commit"),
+        ("git commit -m a", None, "k7/pre-commit"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = n.to_string();
+        let input = match workdir {
+            Some(workdir) => json!({"command": command, "workdir": workdir}),
+            None => json!({"command": command}),
+        };
+        let old = session.asks(&id, "Bash", input).await;
+        std::fs::create_dir_all(session.file(file).parent().unwrap()).unwrap();
+        session.write_file(file, "touch ran\n");
+        let new = superseded(&server, &session, &id, &old).await;
+        let deny = json!({"decision": "deny"});
+        server.operator().decide(new["approval_id"].as_str().unwrap(), &deny).await.expect(200);
+    }
+}
+
 #[tokio::test]
 async fn a_command_is_bound_to_where_its_paths_lead() {
     let server = TestServer::start();
