@@ -51,14 +51,26 @@ pub fn is_secret_name(name: &str) -> bool {
         "credential",
         "privatekey",
         "accesskey",
+        "authkey",
         "signature",
         "cookie",
         "sessionid",
     ];
     const WHOLE: &[&str] = &["key", "sig", "auth", "code", "pass", "sid", "jwt", "bearer", "otp", "pin"];
+    // As variables of the environment are called; `sort_key` is none.
+    const ENDINGS: &[&str] = &["_KEY", "_PASS", "_PAT", "_PW"];
+    let upper = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    if upper(name) && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        return true;
+    }
     let name: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    PARTS.iter().any(|part| name.contains(part)) || WHOLE.contains(&name.as_str())
+    PARTS.iter().any(|part| name.contains(part)) || WHOLE.contains(&name.as_str()) || name.ends_with("bearer")
+}
+
+/// Whether an option is given a name and a password with a colon between.
+fn is_user_option(name: &str) -> bool {
+    matches!(name, "-u" | "-U" | "--user" | "--proxy-user" | "--cert" | "--proxy-cert")
 }
 
 /// A text by its length and SHA-256 alone.
@@ -67,15 +79,39 @@ pub fn summary(text: &str) -> String {
 }
 
 /// The text without user names and passwords of URLs, values that have a secret's name, well-known
-/// tokens, and the bodies of here-documents and here-strings, which are files' contents.
+/// tokens, private keys, and the bodies of here-documents and here-strings, which are files' contents.
 ///
 /// A value ends with its shell word, however that is quoted. It is best effort: a secret without a name or a known
 /// form stays.
 pub fn text(text: &str) -> String {
-    let text = here_documents(text);
+    let text = private_keys(text);
+    let text = here_documents(&text);
     let text = words::redacted(&text);
     let text = user_information(&text);
     named_values(&text)
+}
+
+/// Takes out what stands between the lines around a private key (RFC 7468); one that has no end goes on.
+fn private_keys(text: &str) -> String {
+    const DASHES: &str = "-----";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("-----BEGIN ") {
+        let (before, after) = rest.split_at(at + DASHES.len());
+        out.push_str(before);
+        rest = after;
+        let label = rest.split(DASHES).next().unwrap_or_default();
+        if label.len() > 80 || label.contains('\n') || !label.contains("PRIVATE KEY") {
+            continue;
+        }
+        out.push_str(label);
+        out.push_str(DASHES);
+        out.push_str(REDACTED);
+        let body = rest.get(label.len() + DASHES.len()..).unwrap_or_default();
+        rest = body.find("-----END ").map_or("", |end| &body[end..]);
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Puts a summary in the place of each here-document's body.
@@ -109,23 +145,32 @@ fn here_documents(text: &str) -> String {
 fn delimiters(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = line;
+    // In arithmetic a number is shifted.
+    let (mut open, closed) = (false, line.rfind("))").unwrap_or_default());
     while let Some(at) = rest.find("<<") {
+        open = match (rest[..at].rfind("(("), rest[..at].rfind("))")) {
+            (None, None) => open,
+            (opened, closed) => opened > closed,
+        };
         rest = &rest[at + 2..];
         if let Some(after) = rest.strip_prefix('<') {
             rest = after.trim_start_matches('<');
             continue;
         }
         let word = rest.trim_start_matches('-').trim_start_matches([' ', '\t']);
-        let begins = |c: char| c.is_alphabetic() || matches!(c, '_' | '\'' | '"' | '\\');
-        if !word.starts_with(begins) {
+        let letter = |c: char| c.is_alphabetic() || matches!(c, '_' | '\'' | '"' | '\\');
+        let ends = |c: char| c.is_whitespace() || ";|&()<>".contains(c);
+        let arithmetic = open && line.len() - rest.len() < closed;
+        if word.is_empty() || word.starts_with(ends) || (arithmetic && !word.starts_with(letter)) {
             continue;
         }
+        let ansi = word.strip_prefix('$').filter(|word| word.starts_with(['\'', '"']));
+        let word = ansi.unwrap_or(word);
         let quote = word.chars().next().filter(|c| matches!(c, '\'' | '"'));
-        let until = |c: char| c.is_whitespace() || ";|&()<>".contains(c);
         let end = if let Some(quote) = quote {
             word[1..].split(quote).next().unwrap_or_default().to_owned()
         } else {
-            word.split(until).next().unwrap_or_default().replace('\\', "")
+            word.split(ends).next().unwrap_or_default().replace('\\', "")
         };
         found.push(end);
     }
@@ -186,7 +231,7 @@ fn named_values(text: &str) -> String {
         out.push_str(word);
         let secret = is_secret_name(word);
         let Some((between, value, further)) = value_after(word, after, secret, in_query) else { continue };
-        let names = secret || word.starts_with("-u") || word.ends_with("-user");
+        let names = secret || is_user_option(word);
         let keep = !names && !looks_secret(value);
         out.push_str(between);
         out.push_str(if keep { value } else { REDACTED });
@@ -203,18 +248,22 @@ fn value_after<'a>(
     secret: bool,
     in_query: bool,
 ) -> Option<(&'a str, &'a str, &'a str)> {
-    let is_user = matches!(word, "-u" | "--user" | "--proxy-user");
+    let is_user = is_user_option(word);
     let sign = after.chars().next()?;
     let assigned = matches!(sign, '=' | ':') && (secret || is_user) || (in_query && sign == '=');
     let beside = sign == ' ' && word.starts_with('-') && (secret || is_user);
-    // A name in quotes, as JSON has it: `"token": "…"`.
-    let quoted = secret && matches!(sign, '"' | '\'') && after[1..].trim_start().starts_with([':', '=']);
-    if !(assigned || beside || quoted) {
+    // A name in quotes, as JSON has it: `"token": "…"`, and within a shell's quotes `\"token\": \"…\"`.
+    let quoted = opening(after)
+        .filter(|(at, ..)| secret && after[*at..].trim_start().starts_with([':', '=']))
+        .map(|(at, ..)| at);
+    if !(assigned || beside || quoted.is_some()) {
         return None;
     }
     let blanks = |at: usize| at + after[at..].len() - after[at..].trim_start_matches(' ').len();
-    let mut at = blanks(usize::from(quoted));
-    if after[at..].starts_with(['=', ':']) {
+    let mut at = blanks(quoted.unwrap_or_default());
+    if after[at..].starts_with(":=") {
+        at = blanks(at + 2);
+    } else if after[at..].starts_with(['=', ':']) {
         at = blanks(at + 1);
     }
     // The words have been looked at already: what they name is gone, and a line may go on.
@@ -222,19 +271,66 @@ fn value_after<'a>(
     if after[at..].starts_with("\\\n") || bare.starts_with(REDACTED) {
         return None;
     }
-    let quote = after[at..].chars().next().filter(|c| matches!(c, '"' | '\''));
-    at += usize::from(quote.is_some());
+    if !beside && let Some(length) = list(&after[at..]) {
+        return Some((&after[..at], &after[at..at + length], &after[at + length..]));
+    }
+    let quote = opening(&after[at..]);
+    at += quote.map_or(0, |(length, ..)| length);
     // The scheme of an Authorization header is no secret.
     let schemes = ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "];
     at += schemes.iter().find(|scheme| after[at..].starts_with(**scheme)).map_or(0, |scheme| scheme.len());
-    let ends = |c: char| match quote {
-        Some(quote) => c == quote,
-        None => c.is_whitespace() || "&\"'`;|<>#{}(),".contains(c),
+    let ends = |c: char| c.is_whitespace() || "&\"'`;|<>#{}(),".contains(c);
+    let length = match quote {
+        Some((_, quote, slashes)) => closing(&after[at..], quote, slashes),
+        None => after[at..].find(ends),
     };
-    let length = after[at..].find(ends).unwrap_or(after.len() - at);
+    let length = length.unwrap_or(after.len() - at);
     let value = &after[at..at + length];
     let matters = if is_user { value.contains(':') } else { !value.is_empty() };
     matters.then_some((&after[..at], value, &after[at + length..]))
+}
+
+/// The quote that a text begins with, if any: the bytes of it, the quote, and the backslashes in front of it.
+fn opening(text: &str) -> Option<(usize, char, usize)> {
+    let slashes = text.bytes().take_while(|b| *b == b'\\').count();
+    let quote = text[slashes..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    Some((slashes + 1, quote, slashes))
+}
+
+/// Where what closes a quote begins: a quote that is escaped once more than the opening one is part of the value.
+fn closing(text: &str, quote: char, slashes: usize) -> Option<usize> {
+    let mut before = 0_usize;
+    for (at, c) in text.char_indices() {
+        if c == quote && (before < slashes || before % (2 * (slashes + 1)) == slashes) {
+            return Some(at - before.min(slashes));
+        }
+        before = if c == '\\' { before + 1 } else { 0 };
+    }
+    None
+}
+
+/// The bytes of the list (`["a", "b"]`) that a text begins with; one that has no end goes on.
+fn list(text: &str) -> Option<usize> {
+    if !text.starts_with('[') {
+        return None;
+    }
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(c) = text[at..].chars().next() {
+        if let Some((length, quote, slashes)) = opening(&text[at..]) {
+            at += length;
+            at += closing(&text[at..], quote, slashes).map_or(text.len() - at, |end| end + slashes + 1);
+            at = at.min(text.len());
+            continue;
+        }
+        at += c.len_utf8();
+        match c {
+            '[' => depth += 1,
+            ']' if depth == 1 => return Some(at),
+            ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    Some(text.len())
 }
 
 fn is_token(word: &str) -> bool {
@@ -275,6 +371,73 @@ mod tests {
     }
 
     #[test]
+    fn values_are_found_however_they_are_named() {
+        for (given, kept) in [
+            (r#"curl -d "{\"password\": \"S1 S2\"}" h"#, r#"curl -d "{\"password\": \"[redacted]\"}" h"#),
+            (
+                r#"curl -d "{\"password\":\"a\\\"S1\", \"b\": 1}" h"#,
+                r#"curl -d "{\"password\":\"[redacted]\", \"b\": 1}" h"#,
+            ),
+            (r#"curl -d '{"password":"a\"S1"}' h"#, r#"curl -d '{"password":"[redacted]"}' h"#),
+            (
+                r#"curl -d '{"password": ["S1", "S]2"], "a": 1}'"#,
+                r#"curl -d '{"password": [redacted], "a": 1}'"#,
+            ),
+            (
+                r#"curl -d '{"a": 1, "password":["S1", "S2"]}'"#,
+                r#"curl -d '{"a": 1, "password":[redacted]}'"#,
+            ),
+            ("curl -H 'X-Auth-Key: S1' h", "curl -H 'X-Auth-Key: [redacted]' h"),
+            ("curl -ume:S1 h", "curl -u[redacted] h"),
+            ("curl -U u:S1 h", "curl -U [redacted] h"),
+            ("curl --oauth2-bearer S1 h", "curl --oauth2-bearer [redacted] h"),
+            ("curl --cert c:S1 h", "curl --cert [redacted] h"),
+            ("curl --user='me:S1 S2' h", "curl --user='[redacted]' h"),
+            ("TOKEN+=S1 x", "TOKEN+=[redacted] x"),
+            ("PASSWORD=(S1 'S2 S3') x", "PASSWORD=([redacted] '[redacted]') x"),
+            (r#": ${TOKEN:="S1"} x"#, r#": ${TOKEN:="[redacted]"} x"#),
+            ("STRIPE_KEY=S1 DB_PASS=S2 x", "STRIPE_KEY=[redacted] DB_PASS=[redacted] x"),
+            ("GITHUB_PAT=S1 DB_PW='S2 S3' x", "GITHUB_PAT=[redacted] DB_PW='[redacted]' x"),
+            ("x --auth-key S1 y", "x --auth-key [redacted] y"),
+            (
+                "aws configure set aws_secret_access_key S1",
+                "aws configure set aws_secret_access_key [redacted]",
+            ),
+            ("npm config set //h/:_authToken S1", "npm config set //h/:_authToken [redacted]"),
+            (r"printf 'password=S1 S2\n'", "printf 'password=[redacted]'"),
+            (r"printf 'user=a\npassword=S1 S2\n'", r"printf 'user=a\npassword=[redacted]'"),
+            (
+                "echo '-----BEGIN RSA PRIVATE KEY-----\nS1\nS2\n-----END RSA PRIVATE KEY-----' > k",
+                "echo '-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----' > k",
+            ),
+            ("x '-----BEGIN PRIVATE KEY-----\nS1", "x '-----BEGIN PRIVATE KEY-----[redacted]"),
+        ] {
+            assert_eq!(text(given), kept, "{given}");
+        }
+    }
+
+    #[test]
+    fn ordinary_words_stay() {
+        for given in [
+            "x --sort-key name y",
+            "x primary_key=id y",
+            "make keys",
+            "git diff -U3 a:b",
+            "psql -U me -d db",
+            "sort -u a b",
+            "git config set user.name me",
+            "set -e; x",
+            "redis-cli set name value",
+            "echo '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----'",
+            "a=(b c) d",
+            "curl -d '{\"a\": [\"b\"], \"c\": \"d\"}' h",
+            "curl -d \"{\\\"a\\\": \\\"b c\\\"}\" h",
+        ] {
+            assert_eq!(text(given), given);
+        }
+    }
+
+    #[test]
     fn the_bodies_of_here_documents_are_told_by_length_and_digest() {
         let given = "cat > a <<'EOF' && cat <<-B\nsecret line\nEOF\n\tb\n\tB\necho done <<< here";
         let kept = text(given);
@@ -286,7 +449,13 @@ mod tests {
         assert!(!kept.contains("secret line"), "{kept}");
         // One that has no end is all body.
         assert!(!text("cat <<E\nsecret").contains("secret"));
-        assert_eq!(text("echo $((1<<2))\nls"), "echo $((1<<2))\nls");
+        for delimiter in ["1", ".", "+x", "$x", "$'x'", "%", "é"] {
+            let kept = text(&format!("echo $((1 + 1)); cat <<{delimiter} > a\nsecret line\n"));
+            assert!(!kept.contains("secret line") && kept.contains("sha256"), "{kept}");
+        }
+        for given in ["echo $((1<<2))\nls", "((x = 1 << 2, y <<= 1))\nls", "x <<\nls"] {
+            assert_eq!(text(given), given);
+        }
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Takes secrets out of shell words: what a name stands before is the rest of its word, or the next word, however they
 //! are quoted.
 
-use super::{REDACTED, is_secret_name, summary};
+use super::{REDACTED, is_secret_name, is_user_option, summary};
 
 /// How deep texts within quoted words are looked into.
 const DEPTH_MAX: usize = 3;
+/// So many lines that a word spells out are looked at.
+const LINES_MAX: usize = 64;
 /// A scheme of an Authorization header is no secret.
 const SCHEMES: &[&str] = &["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "];
 
@@ -28,6 +30,8 @@ fn within(text: &str, depth: usize) -> String {
     let mut reader = Reader { text, at: 0, unclosed: (false, false) };
     // Whether the word before says that this one is a secret, or a user's name and password.
     let (mut secret, mut user, mut here) = (false, false, false);
+    // Whether the word before is `set`, and whether a list of a secret's values begins, or goes on.
+    let (mut set, mut list, mut listed) = (false, false, false);
     while let Some(c) = reader.peek() {
         let from = reader.at;
         if reader.skips_blank(c) {
@@ -43,18 +47,21 @@ fn within(text: &str, depth: usize) -> String {
         if is_end(c) {
             reader.at += c.len_utf8();
             out.push(c);
-            (secret, user, here) = (false, false, false);
+            (secret, user, here, set) = (false, false, false, false);
+            listed = c != ')' && (listed || (list && c == '('));
+            list = false;
             continue;
         }
         let word = reader.word();
         let value: String = word.chars.iter().map(|(c, ..)| c).collect();
         let kept = if here {
             None
-        } else if secret || (user && value.contains(':')) {
+        } else if secret || listed || (user && value.contains(':')) {
             Some(0)
         } else {
-            named(&value)
+            named(&value).or_else(|| behind_line(&value))
         };
+        list = kept == Some(word.chars.len()) && value.ends_with('=');
         match kept.filter(|kept| *kept < word.chars.len()) {
             Some(kept) => {
                 let (_, at, quote) = word.chars[kept];
@@ -67,32 +74,61 @@ fn within(text: &str, depth: usize) -> String {
         }
         let name = value.trim_matches(|c| matches!(c, '"' | '\''));
         let option = kept.is_none() && !here && name.starts_with('-') && !name.contains(['=', ':', ' ', '/']);
-        secret = option && is_secret_name(name);
-        user = option && matches!(name, "-u" | "--user" | "--proxy-user");
+        secret = option && is_secret_name(name) || set && kept.is_none() && is_set_secret(name);
+        user = option && is_user_option(name);
+        set = name == "set";
         here = false;
     }
     out
 }
 
+/// Whether what is set by this name is a secret: `aws_secret_access_key`, `//host/:_authToken`.
+fn is_set_secret(name: &str) -> bool {
+    let name: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    ["token", "secret", "password", "accesskey"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// The same as [`named`] where a line within the word begins with the name: `user=a\npassword=`.
+fn behind_line(value: &str) -> Option<usize> {
+    let lines = value.match_indices("\\n").map(|(at, end)| at + end.len());
+    lines.take(LINES_MAX).find_map(|at| Some(value[..at].chars().count() + named(&value[at..])?))
+}
+
 /// How many characters of a word are in front of a secret that the word itself names: `--password=`, `Cookie: `,
 /// `--header=X-Api-Key: `.
 fn named(value: &str) -> Option<usize> {
+    // `-ume:password`.
+    if value.starts_with("-u") || value.starts_with("-U") {
+        let (user, password) = value[2..].split_once(':').unwrap_or_default();
+        if !user.is_empty() && !password.is_empty() && user.chars().all(|c| super::in_word(c) || c == '@') {
+            return Some(2);
+        }
+    }
     let mut begin = 0;
     // A name may be what an option is given.
     for _ in 0..2 {
         let rest = &value[begin..];
         let sign = rest.find(|c: char| !super::in_word(c))?;
         let (name, behind) = rest.split_at(sign);
-        if !behind.starts_with(['=', ':']) {
+        let length = if behind.starts_with("+=") { 2 } else { 1 };
+        if !behind.starts_with(['=', ':']) && length == 1 {
             return None;
         }
         let blanks = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
-        let mut at = begin + sign + 1;
+        let mut at = begin + sign + length;
+        if is_user_option(name) && value[at..].contains(':') {
+            return Some(value[..at].chars().count());
+        }
         if !is_secret_name(name) {
             begin = at;
             continue;
         }
         at += blanks(&value[at..]);
+        // A list may go on in further words.
+        if value[at..].starts_with('[') {
+            return None;
+        }
         let scheme = SCHEMES.iter().find(|scheme| value[at..].starts_with(**scheme));
         at += scheme.map_or(0, |scheme| scheme.len());
         return Some(value[..at].chars().count());
