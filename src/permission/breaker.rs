@@ -69,7 +69,8 @@ pub(crate) fn removed(
 /// What the path stands for when the shell takes it for a pattern of names.
 fn pattern(path: &Path) -> Option<globset::GlobMatcher> {
     let text = lexical::without_ranges(path.to_str()?);
-    if !text.contains(['*', '?', '[']) && !(text.contains('{') && text.contains(',')) {
+    let chooses = text.contains('{') && text.contains(',');
+    if !chooses && !text.contains(['*', '?', '[']) {
         return None;
     }
     GlobBuilder::new(&text).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())

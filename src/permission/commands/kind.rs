@@ -298,9 +298,12 @@ fn is_obeyed_by_tools(name: &str) -> bool {
         "CLASSPATH",
         "GCC_EXEC_PREFIX",
     ];
+    // What recipes print, or hand on as a label.
+    const LABELS: &[&str] = &["_VERSION", "_COMMIT", "_SHA", "_TAG", "_BRANCH", "_HASH", "_ENV"];
+    let is_label = LABELS.iter().any(|end| name.ends_with(end) && name != "BASH_ENV");
     NAMES.contains(&name)
         || name.ends_with("WRAPPER")
-        || BEGIN.iter().any(|begin| name.starts_with(begin) && name != "NODE_ENV")
+        || !is_label && BEGIN.iter().any(|begin| name.starts_with(begin))
 }
 
 /// Whether a variable of this name usually holds a program.
@@ -678,6 +681,7 @@ mod tests {
             "make test VERBOSE=1",
             "make -j4",
             "make V=1 BUILD_DIR=out/x",
+            "make PYTHON_VERSION=3.11 GIT_COMMIT=abc NODE_ENV=test m",
             "make test TESTS=tests/a.py",
             "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
             "cmake --build build -j4",

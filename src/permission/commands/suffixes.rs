@@ -55,7 +55,7 @@ pub(in crate::permission) fn made<'w>(words: impl Iterator<Item = &'w str>) -> V
             let into = operands(rest).last().filter(|_| *makes == Makes::Added);
             let files = operands(rest).filter_map(|operand| operand.trim_end_matches('/').rsplit('/').next());
             let copies = files
-                .flat_map(|file| into.map(|into| format!("{}/{file}{ending}", into.trim_end_matches('/'))));
+                .filter_map(|file| into.map(|into| format!("{}/{file}{ending}", into.trim_end_matches('/'))));
             names.extend(copies.take(MAX.saturating_sub(names.len())));
         }
         // What other programs among the words would make of them is theirs to be looked at as commands of their own.
@@ -91,7 +91,6 @@ fn value<'w>(
 fn joined(operand: &str, ending: &str, makes: Makes) -> Vec<String> {
     let added = format!("{operand}{ending}");
     match makes {
-        Makes::Added => vec![added],
         Makes::AddedOrTaken => {
             std::iter::once(added).chain(operand.strip_suffix(ending).map(str::to_owned)).collect()
         }
@@ -103,7 +102,7 @@ fn joined(operand: &str, ending: &str, makes: Makes) -> Vec<String> {
             let beside = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
             vec![name, beside]
         }
-        Makes::BySed => vec![added],
+        Makes::Added | Makes::BySed => vec![added],
     }
 }
 

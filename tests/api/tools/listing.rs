@@ -84,14 +84,14 @@ async fn an_edit_outside_tells_nothing_before_it_is_allowed() {
     let outside = server.outside();
     std::fs::write(outside.join("there"), "x").unwrap();
     std::os::unix::fs::symlink(outside.join("there"), session.file("link")).unwrap();
-    let patch = |path: &str| format!("*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch");
+    let update = |path: &str| format!("*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch");
     let mut asked = Vec::new();
     for (n, path) in ["there", "missing", "."].map(|name| outside.join(name)).iter().enumerate() {
         let path = path.to_str().unwrap();
         for (tool, arguments) in [
             ("Write", json!({"file_path": path, "content": "y"})),
             ("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"})),
-            ("ApplyPatch", json!({"patch": patch(path)})),
+            ("ApplyPatch", json!({"patch": update(path)})),
         ] {
             asked.push(session.asks(&format!("{tool}{n}"), tool, arguments).await);
         }
