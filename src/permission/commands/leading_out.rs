@@ -3,15 +3,7 @@
 //!
 //! A rule holds where a command starts in the workspace, so that a relative path without `..` stays there.
 
-use super::names::{Index, index};
-
-struct Row {
-    names: &'static str,
-    /// Long options, without their dashes.
-    long: &'static str,
-    /// Letters of short options.
-    short: &'static str,
-}
+use super::names::{Index, Options as Row, index};
 
 const TABLE: &[Row] = &[
     // The Cargo book, "Cargo Commands".

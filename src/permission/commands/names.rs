@@ -26,6 +26,16 @@ impl Names {
     }
 }
 
+/// Options of programs that a table speaks of.
+pub(super) struct Options {
+    /// The programs, with blanks between them.
+    pub(super) names: &'static str,
+    /// Long options, without their dashes; one that is shortened counts as well.
+    pub(super) long: &'static str,
+    /// Letters of short options.
+    pub(super) short: &'static str,
+}
+
 /// A table whose rows have names.
 pub(super) type Index<T> = LazyLock<HashMap<&'static str, &'static T>>;
 

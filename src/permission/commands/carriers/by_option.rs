@@ -1,15 +1,7 @@
 //! Programs that run the value of one of their options, whatever else they do.
 
 use super::{Carried, by_form};
-use crate::permission::commands::names::{Index, index};
-
-struct Row {
-    names: &'static str,
-    /// Long options, without their dashes; one that is shortened counts as well.
-    long: &'static str,
-    /// Letters of short options.
-    short: &'static str,
-}
+use crate::permission::commands::names::{Index, Options as Row, index};
 
 const TABLE: &[Row] = &[
     // tar 1.34 manual, 3.4.2: `--checkpoint-action=exec=…`; `-I`, `-F`; 6.3: the list of `-T` may hold options.
