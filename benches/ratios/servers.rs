@@ -69,8 +69,7 @@ impl Toolgate {
         toolgate
     }
 
-    /// A further session in the same workspace.
-    pub(crate) fn open_session(&self, session: &str) {
+    fn open_session(&self, session: &str) {
         let body = format!(r#"{{"session_id":"{session}","workspace":"{SESSION}"}}"#);
         let request = with_body(&head("POST", "/v1/sessions", &self.agent), &body);
         Client::connect(self.address).exchange(&request, b"\"session_token\"");
@@ -132,15 +131,10 @@ impl Toolgate {
 
     /// Calls of a tool.
     pub(crate) fn requests(&self, tool: &str, arguments: &Value) -> Requests {
-        self.requests_in(SESSION, tool, arguments)
-    }
-
-    /// Calls of a tool in a session.
-    pub(crate) fn requests_in(&self, session: &str, tool: &str, arguments: &Value) -> Requests {
         let function = json!({"name": tool, "arguments": arguments.to_string()});
         Requests {
-            call: head("POST", &format!("/v1/sessions/{session}/calls"), &self.agent),
-            batch: head("POST", &format!("/v1/sessions/{session}/calls/batch"), &self.agent),
+            call: head("POST", &format!("/v1/sessions/{SESSION}/calls"), &self.agent),
+            batch: head("POST", &format!("/v1/sessions/{SESSION}/calls/batch"), &self.agent),
             body: format!("\"function\":{function}"),
             counter: Arc::clone(&self.counter),
         }

@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use super::audit::{self, Told};
 use super::binding;
-use super::call::{Preview, Previewer, ResolvedCall, Touch};
+use super::call::{Preview, Previewer, ResolvedCall};
 use super::checker::{
     Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
 };
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
 use super::explain::Paper;
 use super::petition::Petition;
+use super::places::Places;
 use super::scope::{Admission, Scope};
 use super::verdict::By;
 use crate::domain::approval::{AskReason, Offer, exact};
@@ -23,7 +24,7 @@ use crate::domain::outcome::{HumanRequest, ToolOutcome};
 use crate::domain::result::{DeniedBy, ToolError};
 use crate::domain::schema::ToolMutability;
 use crate::domain::visible;
-use crate::workspace::{ContentHash, FileKind, Located, Workspace};
+use crate::workspace::{ContentHash, Located, Workspace};
 
 /// Said of a command that names more files than are looked at.
 const MORE_FILES: &str =
@@ -133,8 +134,7 @@ pub enum Clearance {
 /// What the gate knows of a call before anyone is asked.
 #[derive(Debug)]
 pub struct Review {
-    paths: Vec<JudgedPath>,
-    directory: Option<PathBuf>,
+    places: Places,
     hidden: Hidden,
     verdict: Reviewed,
 }
@@ -152,6 +152,11 @@ impl Review {
     /// The verdict.
     pub fn verdict(&self) -> &Reviewed {
         &self.verdict
+    }
+
+    /// The same, for whoever needs no more of it.
+    pub(crate) fn into_verdict(self) -> Reviewed {
+        self.verdict
     }
 }
 
@@ -237,9 +242,8 @@ impl Gate {
         told: &Told,
     ) -> Result<Review, ToolError> {
         let scope = circumstances.scope.map(Arc::as_ref);
-        let directory = locate_directory(call, scope)?;
-        let paths = locate_paths(call, scope)?;
-        let request = self.request(call, &paths, directory.as_deref(), circumstances, told);
+        let places = Places::of(call, scope)?;
+        let request = self.request(call, &places, circumstances, told);
         let judged = if self.checker.requires_forced_confirmation(&request) {
             self.checker.check_or_request_forced(&request).await
         } else {
@@ -247,31 +251,35 @@ impl Gate {
         };
         let hidden = self.checker.hidden(&request);
         let verdict = match judged {
-            Ok(()) => Reviewed::Allowed,
+            Ok(()) => {
+                places.clear()?;
+                Reviewed::Allowed
+            }
             Err(PermissionError::Denied { by, message }) => {
                 return Err(ToolError::Denied { by, code: "denied", message });
             }
             Err(PermissionError::Unfit(message)) => return Err(ToolError::InvalidArguments(message)),
             Err(PermissionError::ConfirmationRequired(confirmation)) => {
+                places.worth_asking()?;
                 let preview = match scope {
                     Some(scope) => match previewer.preview(&call.arguments, scope).await {
                         // Why it cannot succeed would tell what is there, which is not the agent's to know before a
                         // person has allowed it.
-                        Err(_) if paths.iter().any(|path| !path.located.inside) => Preview::default(),
+                        Err(_) if places.lead_outside() => Preview::default(),
                         preview => preview?,
                     },
                     None => Preview::default(),
                 };
-                let mut ask = self.ask(call, &paths, directory.as_deref(), *confirmation, preview);
+                let mut ask = self.ask(call, &places, *confirmation, preview);
                 ask.audit = Box::new(audit::asks(call, circumstances, told, &ask));
-                ask.audit.edits = audit::edits(&paths);
+                ask.audit.edits = audit::edits(&places.paths);
                 let from = scope.map(|scope| scope.directory.as_path());
-                ask.asked_from = from.filter(|from| Some(*from) != directory.as_deref()).map(exact);
+                ask.asked_from = from.filter(|from| Some(*from) != places.directory.as_deref()).map(exact);
                 ask.moot = call.petition().and_then(|petition| petition.moot(circumstances.mode));
                 Reviewed::Ask(Box::new(ask))
             }
         };
-        Ok(Review { paths, directory, hidden, verdict })
+        Ok(Review { places, hidden, verdict })
     }
 
     /// Says what a review would come to, and why. Nothing of the call happens, and nobody is asked.
@@ -281,12 +289,16 @@ impl Gate {
         circumstances: Circumstances<'_>,
     ) -> Result<Explanation, ToolError> {
         let scope = circumstances.scope.map(Arc::as_ref);
-        let directory = locate_directory(call, scope)?;
-        let paths = locate_paths(call, scope)?;
+        let places = Places::of(call, scope)?;
         // What is only explained is not audited.
         let unheard = Told::default();
-        let request = self.request(call, &paths, directory.as_deref(), circumstances, &unheard);
+        let request = self.request(call, &places, circumstances, &unheard);
         let explanation = explained(self.checker.explain(&request).await)?;
+        match explanation.decision {
+            Verdict::Allow => places.clear()?,
+            Verdict::Ask => places.worth_asking()?,
+            Verdict::Deny => {}
+        }
         match call.petition().and_then(|petition| petition.moot(circumstances.mode)) {
             Some(moot) if explanation.decision == Verdict::Ask => Err(ToolError::Execution(moot)),
             _ => Ok(explanation),
@@ -301,14 +313,20 @@ impl Gate {
     fn request<'a>(
         &self,
         call: &'a ResolvedCall,
-        paths: &'a [JudgedPath],
-        directory: Option<&'a Path>,
+        places: &'a Places,
         circumstances: Circumstances<'a>,
         told: &'a Told,
     ) -> PermissionRequest<'a> {
         let someone_there = self.proxy.is_some() || (self.desk.is_some() && circumstances.interactive);
         let flags = Flags { bypass: circumstances.bypass, mode: circumstances.mode, someone_there };
-        PermissionRequest { call, paths, scope: circumstances.scope.map(Arc::as_ref), directory, flags, told }
+        PermissionRequest {
+            call,
+            paths: &places.paths,
+            scope: circumstances.scope.map(Arc::as_ref),
+            directory: places.directory.as_deref(),
+            flags,
+            told,
+        }
     }
 
     /// Judges and, where a person has to confirm, pauses: `None` when the call may run. Repeatable.
@@ -344,7 +362,7 @@ impl Gate {
                 Reviewed::Allowed => audit::allowed(&call, circumstances, &told),
                 Reviewed::Ask(ask) => audit::confirmed(&ask.audit, approval_id.as_deref()),
             };
-            entry.edits = audit::edits(&review.paths);
+            entry.edits = audit::edits(&review.places.paths);
             admission.note(entry);
         }
         if let (Some(desk), Some(scope)) = (&self.desk, circumstances.scope)
@@ -356,6 +374,7 @@ impl Gate {
             note_refusal(&begun, &call, circumstances, &told);
             begun?;
         }
+        review.places.clear()?;
         let approved = match review.verdict {
             Reviewed::Allowed => None,
             Reviewed::Ask(ask) => Some(ask.preview.files),
@@ -364,9 +383,9 @@ impl Gate {
         Ok(Clearance::Permitted(Box::new(PermittedCall {
             usual,
             call,
-            directory: review.directory,
+            directory: review.places.directory,
             workspace: circumstances.scope.map(|scope| Arc::clone(&scope.workspace)),
-            paths: review.paths,
+            paths: review.places.paths,
             approved,
             hidden: review.hidden,
         })))
@@ -425,15 +444,8 @@ impl Gate {
         }
     }
 
-    fn ask(
-        &self,
-        call: &ResolvedCall,
-        paths: &[JudgedPath],
-        directory: Option<&Path>,
-        confirmation: Confirmation,
-        preview: Preview,
-    ) -> Ask {
-        let directory = directory.unwrap_or(Path::new(""));
+    fn ask(&self, call: &ResolvedCall, places: &Places, confirmation: Confirmation, preview: Preview) -> Ask {
+        let directory = places.directory.as_deref().unwrap_or(Path::new(""));
         let bound = (confirmation.forced, confirmation.bound.as_ref());
         let more = if preview.more { MORE_FILES } else { "" };
         let reason = AskReason {
@@ -446,7 +458,7 @@ impl Gate {
             grants: offers.iter().any(|offer| offer.pattern.is_some())
                 || matches!(call.petition(), Some(Petition::Rules { .. })),
             offers,
-            digest: binding::digest(call, paths, &preview, directory, &self.sandbox, bound),
+            digest: binding::digest(call, &places.paths, &preview, directory, &self.sandbox, bound),
             tool_name: call.tool_name.clone(),
             arguments: (*call.arguments).clone(),
             reason,
@@ -514,42 +526,6 @@ fn nobody_there(ask: &Ask) -> ToolError {
             ask.tool_name, ask.reason.text
         ),
     }
-}
-
-/// The directory that the call would run in: the one it asks for, else the session's.
-fn locate_directory(call: &ResolvedCall, scope: Option<&Scope>) -> Result<Option<PathBuf>, ToolError> {
-    let Some(scope) = scope else { return Ok(None) };
-    let asked = call.touches.iter().find_map(|touch| match touch {
-        Touch::Run { directory, .. } => directory.as_deref(),
-        _ => None,
-    });
-    let Some(asked) = asked else { return Ok(Some(scope.directory.clone())) };
-    let located = resolve(scope, asked)?;
-    match located.kind {
-        Some(FileKind::Directory) => Ok(Some(located.real)),
-        Some(_) => Err(ToolError::InvalidArguments(format!("workdir {asked:?} is not a directory"))),
-        None => Err(ToolError::InvalidArguments(format!("workdir {asked:?} does not exist"))),
-    }
-}
-
-fn locate_paths(call: &ResolvedCall, scope: Option<&Scope>) -> Result<Vec<JudgedPath>, ToolError> {
-    let mut paths = Vec::new();
-    for touch in &call.touches {
-        let (text, edits) = match touch {
-            Touch::Read(text) | Touch::Run { directory: Some(text), .. } => (text, false),
-            Touch::Edit(text) => (text, true),
-            _ => continue,
-        };
-        let Some(scope) = scope else {
-            return Err(ToolError::Execution("there is no workspace for this call".to_owned()));
-        };
-        paths.push(JudgedPath { located: resolve(scope, text)?, edits });
-    }
-    Ok(paths)
-}
-
-fn resolve(scope: &Scope, text: &str) -> Result<Located, ToolError> {
-    scope.workspace.resolve(&scope.directory, text).map_err(|error| ToolError::Execution(error.to_string()))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::domain::approval::{Approval, ApprovalStatus, AskReason};
 use crate::domain::clock::Timestamp;
 use crate::domain::digest::Digest;
 use crate::domain::session::PermissionMode;
+use crate::permission::Touch;
 
 /// A policy that says one thing to everything.
 #[derive(Clone)]

@@ -24,6 +24,7 @@ mod located;
 pub mod offer;
 mod path_pattern;
 mod petition;
+mod places;
 pub mod policy;
 mod protected;
 mod proxy;

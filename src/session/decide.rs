@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::error::SessionError;
 use super::live::{LiveCall, LiveSession};
 use super::principal::Principal;
@@ -17,6 +19,7 @@ use crate::domain::digest::Digest;
 use crate::domain::event::{AgentEvent, CallRef};
 use crate::domain::grant::Grant;
 use crate::domain::result::ToolError;
+use crate::domain::session::RuntimeFlags;
 use crate::executor::{ToolExecutionContext, ToolExecutionSessionFlags};
 use crate::permission::{ResolvedCall, Reviewed, Scope};
 use crate::store::StoreError;
@@ -131,8 +134,8 @@ impl Sessions {
         }
     }
 
-    /// Judges the call as it would run now. What an unedited allow covers must still be what the
-    /// reviewer was shown.
+    /// Judges the call as it would run now. What the reviewer was shown must still hold, also where the arguments
+    /// are edited: what the edit leaves as it was (the files that would run, where a path leads) was shown, too.
     async fn digest_now(
         &self,
         principal: &Principal,
@@ -143,7 +146,8 @@ impl Sessions {
     ) -> Result<Digest, SessionError> {
         let call =
             self.store().call(live.id(), &approval.call).await?.ok_or(SessionError::NotFound("call"))?;
-        let resolved = resolve_edited(live, &call, request)?;
+        let edited =
+            request.arguments.as_ref().map(|edited| resolve_with(live, &call, edited)).transpose()?;
         // The config in force now, which may be another one than when it was asked.
         let revision = self.revision();
         let flags = self.flags(live, &revision).await;
@@ -152,43 +156,59 @@ impl Sessions {
             revision: Some(revision),
             ..self.scope(live, live_call, &call)
         });
-        let (event_tx, _closed) = tokio::sync::mpsc::channel(1);
-        let ctx = ToolExecutionContext::for_dispatch(
-            live.id(),
-            &call.key.call_id,
-            &event_tx,
-            &live.schemas,
-            ToolExecutionSessionFlags::from(&flags),
-            flags.can_async_resume,
-            None,
-            Some(&resolved.arguments),
-        )
-        .within(&scope);
-        let previewer = live.executor.previewer(&resolved.tool_name);
-        let gate = live.executor.gate_for(&resolved.tool_name);
-        let told = |entry| refused_decision(entry, principal, approval, request);
-        let review = match gate.review_decision(&resolved, &*previewer, ctx.circumstances()).await {
-            Ok(review) => review,
-            Err((error, entry)) => {
-                self.note_late(live, entry.map(told).into_iter().collect()).await;
-                return Err(refused(error));
-            }
-        };
-        match review.verdict() {
-            Reviewed::Allowed => Ok(approval.digest.clone()),
-            Reviewed::Ask(ask) if request.arguments.is_some() || ask.digest == approval.digest => {
-                Ok(ask.digest.clone())
-            }
+        let deciding = Deciding { principal, live, approval, request, call: &call, scope: &scope, flags };
+        let asked = resolve_with(live, &call, &call.arguments)?;
+        let digest = match self.verdict_now(&deciding, &asked).await? {
+            Reviewed::Allowed => approval.digest.clone(),
+            Reviewed::Ask(ask) if ask.digest == approval.digest => ask.digest,
             Reviewed::Ask(ask) => {
-                let entry = superseded_decision(told((*ask.audit).clone()));
-                let new = self.0.parts.desk.open(&scope, ask, Some(approval), Some(entry)).await;
+                let entry = superseded_decision(deciding.refusal((*ask.audit).clone()));
+                let new = self.0.parts.desk.open(&scope, &ask, Some(approval), Some(entry)).await;
                 let new = new.map_err(|error| match error {
                     ToolError::Internal(_) => SessionError::Busy,
                     moved => SessionError::conflict("superseded", moved.to_string()),
                 })?;
                 live_call.asks_again(&new.approval_id);
                 live_call.wake.notify_one();
-                Err(SessionError::Superseded(Box::new(new)))
+                return Err(SessionError::Superseded(Box::new(new)));
+            }
+        };
+        match edited {
+            None => Ok(digest),
+            Some(edited) => Ok(match self.verdict_now(&deciding, &edited).await? {
+                Reviewed::Allowed => digest,
+                Reviewed::Ask(ask) => ask.digest,
+            }),
+        }
+    }
+
+    /// What a call with these arguments comes to now. A refusal is an error, and the audit log is told of it.
+    async fn verdict_now(
+        &self,
+        deciding: &Deciding<'_>,
+        resolved: &ResolvedCall,
+    ) -> Result<Reviewed, SessionError> {
+        let Deciding { live, call, scope, flags, .. } = deciding;
+        let (event_tx, _closed) = tokio::sync::mpsc::channel(1);
+        let ctx = ToolExecutionContext::for_dispatch(
+            live.id(),
+            &call.key.call_id,
+            &event_tx,
+            &live.schemas,
+            ToolExecutionSessionFlags::from(flags),
+            flags.can_async_resume,
+            None,
+            Some(&resolved.arguments),
+        )
+        .within(scope);
+        let previewer = live.executor.previewer(&resolved.tool_name);
+        let gate = live.executor.gate_for(&resolved.tool_name);
+        match gate.review_decision(resolved, &*previewer, ctx.circumstances()).await {
+            Ok(review) => Ok(review.into_verdict()),
+            Err((error, entry)) => {
+                let entry = entry.map(|entry| deciding.refusal(entry));
+                self.note_late(live, entry.into_iter().collect()).await;
+                Err(refused(error))
             }
         }
     }
@@ -247,21 +267,29 @@ impl Sessions {
     }
 }
 
-/// What the audit log is told of a decision that was judged, and not taken: of whom it is, and what was judged.
-fn refused_decision(
-    judged: AuditRecord,
-    principal: &Principal,
-    approval: &Approval,
-    request: &DecisionRequest,
-) -> AuditRecord {
-    AuditRecord {
-        kind: AuditKind::Decision,
-        decision: AuditDecision::Refused,
-        by: principal.name.clone(),
-        approval_id: Some(approval.approval_id.clone()),
-        scope: Some(request.scope),
-        edited: Some(request.arguments.is_some()),
-        ..judged
+/// A decision that is being held against what would run.
+struct Deciding<'a> {
+    principal: &'a Principal,
+    live: &'a LiveSession,
+    approval: &'a Approval,
+    request: &'a DecisionRequest,
+    call: &'a Call,
+    scope: &'a Arc<Scope>,
+    flags: RuntimeFlags,
+}
+
+impl Deciding<'_> {
+    /// What the audit log is told where it is not taken: of whom it is, and what was judged.
+    fn refusal(&self, judged: AuditRecord) -> AuditRecord {
+        AuditRecord {
+            kind: AuditKind::Decision,
+            decision: AuditDecision::Refused,
+            by: self.principal.name.clone(),
+            approval_id: Some(self.approval.approval_id.clone()),
+            scope: Some(self.request.scope),
+            edited: Some(self.request.arguments.is_some()),
+            ..judged
+        }
     }
 }
 
@@ -349,18 +377,13 @@ fn settle_time(approval: &Approval, request: &DecisionRequest, longest_s: u64) -
     }
 }
 
-fn resolve_edited(
-    live: &LiveSession,
-    call: &Call,
-    request: &DecisionRequest,
-) -> Result<ResolvedCall, SessionError> {
-    let text = request.arguments.as_ref().unwrap_or(&call.arguments).to_string();
-    if request.arguments.as_ref().is_some_and(|arguments| !arguments.is_object()) {
+fn resolve_with(live: &LiveSession, call: &Call, arguments: &Value) -> Result<ResolvedCall, SessionError> {
+    if !arguments.is_object() {
         let message = "edited arguments must be a JSON object";
         return Err(SessionError::unprocessable("invalid_arguments", "/arguments", message));
     }
-    let edited = ToolCall::new(&call.key.call_id, &call.tool_name, text);
-    live.executor.resolve_exact(&edited, &call.tool_name, None).map_err(refused)
+    let made = ToolCall::new(&call.key.call_id, &call.tool_name, arguments.to_string());
+    live.executor.resolve_exact(&made, &call.tool_name, None).map_err(refused)
 }
 
 fn refused(error: ToolError) -> SessionError {

@@ -416,8 +416,7 @@ pub trait AuditStore: Send + Sync {
     /// Entries, oldest first. One page looks through a bounded part of the log: while there is a
     /// next cursor there is more to look at, also where this page is short or empty.
     async fn audit(&self, filter: AuditFilter, page: PageRequest) -> Result<Page<AuditEntry>, StoreError>;
-    /// What a session was allowed to edit and run, the latest first; at most so many, of a bounded part
-    /// of the log.
+    /// What a session was allowed to edit and run, the latest first; at most so many.
     async fn latest_changes(&self, session_id: &str, limit: usize) -> Result<Vec<AuditEntry>, StoreError>;
     /// Tells what goes with no other step.
     async fn note(&self, session_id: &str, entries: Vec<AuditRecord>) -> Result<(), StoreError>;

@@ -66,6 +66,18 @@ pub struct Located {
     pub through_process: bool,
 }
 
+/// The way of a path, as far as there is one.
+#[derive(Debug)]
+pub struct Way {
+    /// Where it leads. Behind an obstacle `real` goes on by the text alone, as far as the first `..`, `kind` is
+    /// `None`, and it is inside only if the obstacle is.
+    pub located: Located,
+    /// Why nothing can lie at its end: something on the way is not a directory, or is not to be entered.
+    pub obstacle: Option<WorkspaceError>,
+    /// It leads through no symlink and no `..`, so all of it lies where its text says.
+    pub straight: bool,
+}
+
 impl Workspace {
     /// Opens the workspace at an absolute path that leads through no symlink.
     pub fn open(root: &Path) -> Result<Self, WorkspaceError> {
@@ -98,17 +110,26 @@ impl Workspace {
     /// Finds out where `requested` leads from the absolute directory `cwd`. Touches nothing but names; a tilde
     /// means nothing here. A path outside the workspace is no error: `inside` says so, permission judges it.
     pub fn resolve(&self, cwd: &Path, requested: &str) -> Result<Located, WorkspaceError> {
+        self.way(cwd, requested).and_then(Way::to_its_end)
+    }
+
+    /// The same where an obstacle on the way is no error: what is in the way is not for everyone to know.
+    pub fn way(&self, cwd: &Path, requested: &str) -> Result<Way, WorkspaceError> {
         if requested.is_empty() {
             return Err(WorkspaceError::EmptyPath);
         }
         if requested.contains('\0') {
             return Err(WorkspaceError::NulInPath);
         }
-        self.locate(cwd, Path::new(requested))
+        self.way_of(cwd, Path::new(requested))
     }
 
     /// As [`Self::resolve`], for a path that the system gave (a directory entry), which need not be UTF-8.
     pub fn locate(&self, cwd: &Path, requested: &Path) -> Result<Located, WorkspaceError> {
+        self.way_of(cwd, requested).and_then(Way::to_its_end)
+    }
+
+    fn way_of(&self, cwd: &Path, requested: &Path) -> Result<Way, WorkspaceError> {
         if !cwd.is_absolute() {
             return Err(WorkspaceError::RelativeDirectory { path: cwd.to_path_buf() });
         }
@@ -123,15 +144,26 @@ impl Workspace {
         }
         self.check_root()?;
         let mut walk = Walk::from_slash(joined.as_os_str());
-        walk.run(&joined)?;
+        let mut obstacle = walk.run(&joined).err();
+        let met_inside = walk.real.starts_with(&self.root);
         let directory_meant = bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes.ends_with(b"/..");
-        if directory_meant && walk.kind.is_some_and(|kind| kind != FileKind::Directory) {
-            return Err(WorkspaceError::NotADirectory { path: walk.real });
+        if obstacle.is_some() {
+            walk.spell_out();
+        } else if directory_meant && walk.kind.is_some_and(|kind| kind != FileKind::Directory) {
+            obstacle = Some(WorkspaceError::NotADirectory { path: walk.real.clone() });
+            walk.kind = None;
         }
-        let inside = walk.real.starts_with(&self.root);
         let requested = lexical(&joined);
-        let through_process = walk.through_process;
-        Ok(Located { requested, real: walk.real, inside, kind: walk.kind, directory_meant, through_process })
+        let climbs = joined.components().any(|component| component == Component::ParentDir);
+        let located = Located {
+            inside: met_inside && walk.real.starts_with(&self.root),
+            real: walk.real,
+            requested,
+            kind: walk.kind,
+            directory_meant,
+            through_process: walk.through_process,
+        };
+        Ok(Way { located, obstacle, straight: walk.links == 0 && !climbs })
     }
 
     /// The descriptor to start from, and the path beneath it, for a real path.
@@ -149,6 +181,12 @@ impl Workspace {
             Ok(stat) if (stat.st_dev, stat.st_ino) == self.identity => Ok(()),
             _ => Err(WorkspaceError::RootReplaced { path: self.root.clone() }),
         }
+    }
+}
+
+impl Way {
+    fn to_its_end(self) -> Result<Located, WorkspaceError> {
+        self.obstacle.map_or(Ok(self.located), Err)
     }
 }
 
@@ -213,6 +251,7 @@ impl Walk {
     fn run(&mut self, asked: &Path) -> Result<(), WorkspaceError> {
         while let Some(name) = self.pending.pop() {
             if self.missing == 0 && self.kind != Some(FileKind::Directory) {
+                self.pending.push(name);
                 return Err(WorkspaceError::NotADirectory { path: self.real.clone() });
             }
             match name.as_bytes() {
@@ -230,6 +269,18 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    /// Goes on by the names alone where there is no way. What `..` would be there nobody can say.
+    fn spell_out(&mut self) {
+        self.kind = None;
+        while let Some(name) = self.pending.pop() {
+            match name.as_bytes() {
+                b"." => {}
+                b".." => return,
+                _ => self.real.push(name),
+            }
+        }
     }
 
     fn enter(&mut self, name: &OsStr, asked: &Path) -> Result<(), WorkspaceError> {

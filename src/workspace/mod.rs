@@ -26,7 +26,7 @@ pub use folder::OpenFolder;
 pub use hash::{ContentHash, HashingReader};
 pub use ledger::{FILES_REMEMBERED, ReadLedger};
 pub use list::{FileFacts, ListEntry, Listing};
-pub use locate::{FileKind, Located, Workspace};
+pub use locate::{FileKind, Located, Way, Workspace};
 pub use lock::{FileGuard, FileLocks};
 pub use magic::{media_type, name_of_type};
 pub use page::{LineCount, Page, PageBound, PageError, PageLimits, PageLine, read_page};

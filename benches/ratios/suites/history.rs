@@ -1,4 +1,4 @@
-//! Calls in a session with many past calls against calls in a new one of the same server, in turns.
+//! Calls in a session with many past calls against calls on a new server, in turns.
 
 use std::time::Instant;
 
@@ -13,27 +13,28 @@ use crate::table::{Row, median, print};
 const BATCH: usize = 100;
 
 pub(crate) fn run(plan: &Plan) {
-    let toolgate = Toolgate::start();
-    toolgate.open_session("old");
-    let mut client = Client::connect(toolgate.address);
-    let mut past = toolgate.requests_in("old", "Read", &json!({"file_path": "file", "limit": 1}));
+    // A server of its own: past calls of any session could make all calls slower.
+    let (old, new) = (Toolgate::start(), Toolgate::start());
+    let mut past = old.requests("Read", &json!({"file_path": "file", "limit": 1}));
+    let mut client = Client::connect(old.address);
     for _ in 0..plan.history / BATCH {
         client.exchange(&past.next_batch(BATCH), b"\"calls\"");
     }
+    let mut clients = [client, Client::connect(new.address)];
     for (tool, arguments, count, done) in [
         ("Read", json!({"file_path": "file"}), plan.reads, &b"\"status\":\"completed\""[..]),
         ("Bash", json!({"command": "true"}), plan.commands / 5, &b"\"exit_code\":0"[..]),
     ] {
-        let mut requests = ["old", "bench"].map(|session| toolgate.requests_in(session, tool, &arguments));
+        let mut requests = [&old, &new].map(|server| server.requests(tool, &arguments));
         let mut seconds = [Vec::new(), Vec::new()];
         for _ in 0..plan.rounds {
-            for (requests, seconds) in requests.iter_mut().zip(&mut seconds) {
-                seconds.push(each(&mut client, requests, count, done));
+            for ((client, requests), seconds) in clients.iter_mut().zip(&mut requests).zip(&mut seconds) {
+                seconds.push(each(client, requests, count, done));
             }
         }
         let [old, new] = seconds.map(median);
         let what = format!("{tool} in a session with {} past calls", plan.history);
-        print(&Row::durations(what, old, ("in a new one", new), "1.0"));
+        print(&Row::durations(what, old, ("on a new server", new), "1.0"));
     }
 }
 

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::SqliteStore;
+use super::bounded::PrepareBounded as _;
 use super::call_rows;
 use super::calls::{known_call, log_beside_steps};
 use super::codec::{
@@ -198,13 +199,13 @@ pub(super) const WAITING_OF_SESSION: &str = concat!(
 );
 
 pub(super) fn by_id(db: &Connection, approval_id: &str) -> Result<Option<Found>, StoreError> {
-    db.prepare_cached(concat!(approval_columns!(), "WHERE a.approval_id = ?1"))
+    db.prepare_bounded(concat!(approval_columns!(), "WHERE a.approval_id = ?1"))
         .and_then(|mut statement| statement.query_row([approval_id], found).optional())
         .map_err(sql_failed)
 }
 
 fn pending(db: &Connection, session: i64) -> Result<usize, StoreError> {
-    db.prepare_cached("SELECT count(*) FROM approvals WHERE session = ?1 AND status = 'pending'")
+    db.prepare_bounded("SELECT count(*) FROM approvals WHERE session = ?1 AND status = 'pending'")
         .and_then(|mut statement| statement.query_row([session], |row| row.get::<_, i64>(0)))
         .map(|waiting| usize::try_from(waiting).unwrap_or(usize::MAX))
         .map_err(sql_failed)
@@ -212,8 +213,9 @@ fn pending(db: &Connection, session: i64) -> Result<usize, StoreError> {
 
 /// What waits in all sessions of the token that owns this one.
 fn pending_of_token(tx: &Tx<'_>, session: i64) -> Result<usize, StoreError> {
+    // What waits is looked through, not the token's sessions: SQLite does not turn a CROSS JOIN round.
     let waiting = tx.read(
-        "SELECT count(*) FROM approvals a INDEXED BY approvals_pending JOIN sessions s ON s.id = a.session
+        "SELECT count(*) FROM approvals a INDEXED BY approvals_pending CROSS JOIN sessions s ON s.id = a.session
             WHERE a.status = 'pending' AND s.owner = (SELECT owner FROM sessions WHERE id = ?1)",
         [session],
         |row| row.get::<_, i64>(0),
@@ -295,7 +297,7 @@ fn list(
         (_, None) => OF_ALL,
         (_, Some(_)) => OF_SESSION,
     };
-    let mut statement = db.prepare_cached(sql).map_err(sql_failed)?;
+    let mut statement = db.prepare_bounded(sql).map_err(sql_failed)?;
     let rows = match (filter.status, session) {
         (Some(ApprovalStatus::Pending), session) => statement.query_map((from, session), item),
         (_, None) => statement.query_map((from, status), item),

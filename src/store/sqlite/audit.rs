@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::SqliteStore;
+use super::bounded::PrepareBounded as _;
 use super::call_rows;
 use super::codec::{Item, after, count, fill, from_json, int, sql_failed, to_json};
 use super::tx::Tx;
@@ -24,9 +25,8 @@ const CHECK_EVERY: usize = 256;
 const CHECK_AFTER_MS: i64 = 60 * 60 * 1_000;
 /// The most entries that one check drops: a lowered bound is reached in several.
 const DROP_MAX: i64 = 2_048;
-/// One page that is not of one session looks at so many entries at most, however few of them its
-/// filter wants.
-const SCAN_MAX: i64 = 100_000;
+/// One page looks at so many entries at most, however few of them its filter wants.
+const SCAN_MAX: i64 = 10_000;
 /// The longest pattern that is kept, in characters.
 const PATTERN_MAX: usize = 500;
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
@@ -154,19 +154,15 @@ fn insert(tx: &Tx<'_>, session: i64, entry: &PreparedAudit) -> Result<(), StoreE
 
 /// Drops the oldest entries that are over a bound, and says so in an entry.
 fn trim(tx: &mut Tx<'_>, oldest: i64, rows: i64) -> Result<(), StoreError> {
-    let ends = tx.read("SELECT min(id), max(id) FROM audit", [], |row| {
-        Ok((row.get::<_, Option<i64>>(0)?.unwrap_or(1), row.get::<_, Option<i64>>(1)?.unwrap_or(0)))
-    })?;
-    let Some((first, last)) = ends else { return Ok(()) };
+    // Not the least and the greatest number at once, for which SQLite would look through the whole log.
+    let ends =
+        tx.read("SELECT id, at, (SELECT max(id) FROM audit) FROM audit ORDER BY id LIMIT 1", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        })?;
+    let Some((first, first_at, last)) = ends else { return Ok(()) };
     // Numbers have no gaps. The entry that tells of this takes a place, too.
     let by_rows = last - rows + 2;
-    let by_age = tx
-        .read(
-            "SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?2) WHERE at >= ?1 ORDER BY id LIMIT 1",
-            (oldest, DROP_MAX),
-            |row| row.get(0),
-        )?
-        .unwrap_or(first + DROP_MAX);
+    let by_age = if first_at >= oldest { first } else { first_not_older(tx, first, oldest)? };
     let keep_from = by_rows.max(by_age).min(first + DROP_MAX).min(last);
     if keep_from <= first {
         return Ok(());
@@ -180,6 +176,16 @@ fn trim(tx: &mut Tx<'_>, oldest: i64, rows: i64) -> Result<(), StoreError> {
     insert(tx, 0, &PreparedAudit::new(&told)?)?;
     tx.write("UPDATE audit_state SET kept_from = ?1 WHERE id = 1", [keep_from])?;
     tx.write("DELETE FROM audit WHERE id < ?1", [keep_from]).map(drop)
+}
+
+/// The first entry that is not too old, or how far one step goes.
+fn first_not_older(tx: &Tx<'_>, first: i64, oldest: i64) -> Result<i64, StoreError> {
+    let kept = tx.read(
+        "SELECT min(id) FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?2) WHERE at >= ?1",
+        (oldest, DROP_MAX),
+        |row| row.get::<_, Option<i64>>(0),
+    )?;
+    Ok(kept.flatten().unwrap_or(first + DROP_MAX))
 }
 
 /// Tells how an approval came to its end; called in the step that ends it, with its row as that leaves it.
@@ -270,9 +276,9 @@ impl AuditStore for SqliteStore {
         self.pool
             .read(move |db| {
                 let session = call_rows::session_row(db, &session_id)?;
-                let mut statement = db.prepare_cached(LATEST_CHANGES).map_err(sql_failed)?;
+                let mut statement = db.prepare_bounded(LATEST_CHANGES).map_err(sql_failed)?;
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let rows = statement.query_map((session, LOOK_BACK, limit), item).map_err(sql_failed)?;
+                let rows = statement.query_map((session, limit), item).map_err(sql_failed)?;
                 rows.map(|row| row.map(|(_, _, entry)| entry).map_err(sql_failed)).collect()
             })
             .await
@@ -288,13 +294,13 @@ impl AuditStore for SqliteStore {
     }
 }
 
-/// So many of a session's latest entries are looked at for what changed its files.
-const LOOK_BACK: i64 = 20_000;
-const LATEST_CHANGES: &str = "SELECT id, at, body FROM
-    (SELECT id, at, body, kind, decision, tool FROM audit INDEXED BY audit_of_session
-        WHERE session = ?1 ORDER BY id DESC LIMIT ?2)
-    WHERE kind = 'verdict' AND decision = 'allow' AND tool IN ('Write', 'Edit', 'ApplyPatch', 'Bash')
-    ORDER BY id DESC LIMIT ?3";
+const LATEST_CHANGES: &str = "SELECT id, at, body FROM audit INDEXED BY audit_of_changes
+    WHERE session = ?1 AND kind = 'verdict' AND decision = 'allow' AND tool IN ('Write', 'Edit', 'ApplyPatch', 'Bash')
+    ORDER BY id DESC LIMIT ?2";
+/// The last entry of a session that one page looks at, where there are more.
+const PAGE_OF_SESSION: &str =
+    "SELECT id FROM audit INDEXED BY audit_of_session WHERE session = ?1 AND id > ?2
+    ORDER BY id LIMIT 1 OFFSET ?3";
 
 macro_rules! wanted {
     ($from:literal) => {
@@ -318,7 +324,7 @@ fn list(
     const OF_SESSION: &str = wanted!("INDEXED BY audit_of_session WHERE session = ?3");
     let session = filter.session_id.as_deref().map(|id| call_rows::session_row(db, id)).transpose()?;
     let (first, last) = db
-        .prepare_cached("SELECT (SELECT min(id) FROM audit), (SELECT max(id) FROM audit)")
+        .prepare_bounded("SELECT (SELECT min(id) FROM audit), (SELECT max(id) FROM audit)")
         .and_then(|mut ends| {
             ends.query_row([], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))
         })
@@ -327,9 +333,16 @@ fn list(
         .unwrap_or_default();
     let last = last.unwrap_or(0);
     let from = from.max(first.unwrap_or(1) - 1);
-    let up_to = if session.is_some() { last } else { last.min(from.saturating_add(SCAN_MAX)) };
+    let up_to = match session {
+        Some(session) => db
+            .prepare_bounded(PAGE_OF_SESSION)
+            .and_then(|mut end| end.query_row((session, from, SCAN_MAX - 1), |row| row.get(0)).optional())
+            .map_err(sql_failed)?
+            .unwrap_or(last),
+        None => last.min(from.saturating_add(SCAN_MAX)),
+    };
     let mut statement =
-        db.prepare_cached(if session.is_some() { OF_SESSION } else { OF_ALL }).map_err(sql_failed)?;
+        db.prepare_bounded(if session.is_some() { OF_SESSION } else { OF_ALL }).map_err(sql_failed)?;
     let moment = |time: Option<Timestamp>, otherwise| time.map_or(otherwise, Timestamp::as_millisecond);
     let rows = statement
         .query_map(

@@ -248,15 +248,17 @@ async fn one_page_looks_through_a_bounded_part() {
     db.execute(
         "INSERT INTO audit (at, session, kind, decision, who, body)
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-         SELECT 0, 0, 'verdict', 'allow', 'x', '{}' FROM n",
+         SELECT 0, 1, 'verdict', 'allow', 'x', '{}' FROM n",
         [SCAN_MAX],
     )
     .unwrap();
     f.note("s", vec![verdict("last", AuditDecision::Allow)]).await.unwrap();
-    let filter = AuditFilter { by: Some("agent".to_owned()), ..AuditFilter::default() };
-    let page = f.audit(filter.clone(), PageRequest { cursor: None, limit: 9 }).await.unwrap();
-    assert_eq!((page.items.len(), page.next_cursor.as_deref()), (1, Some("100000")));
-    let page = f.audit(filter, PageRequest { cursor: page.next_cursor, limit: 9 }).await.unwrap();
-    assert_eq!((page.items.len(), page.next_cursor), (1, None));
-    assert_eq!(page.items[0].record.call_id.as_deref(), Some("last"));
+    for session_id in [None, Some("s".to_owned())] {
+        let filter = AuditFilter { by: Some("agent".to_owned()), session_id, ..AuditFilter::default() };
+        let page = f.audit(filter.clone(), PageRequest { cursor: None, limit: 9 }).await.unwrap();
+        assert_eq!((page.items.len(), page.next_cursor.as_deref()), (1, Some("10000")));
+        let page = f.audit(filter, PageRequest { cursor: page.next_cursor, limit: 9 }).await.unwrap();
+        assert_eq!((page.items.len(), page.next_cursor), (1, None));
+        assert_eq!(page.items[0].record.call_id.as_deref(), Some("last"));
+    }
 }

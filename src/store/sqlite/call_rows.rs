@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::bounded::PrepareBounded as _;
 use super::codec::{
     Item, count, from_json, from_json_opt, from_name, from_time, int, sql_failed, to_json, to_json_opt,
 };
@@ -96,7 +97,7 @@ fn weight(row: &Row<'_>) -> rusqlite::Result<usize> {
 }
 
 pub(super) fn by_key(db: &Connection, session_id: &str, key: &str) -> Result<Option<Call>, StoreError> {
-    db.prepare_cached(BY_KEY)
+    db.prepare_bounded(BY_KEY)
         .and_then(|mut statement| statement.query_row((session_id, key), call).optional())
         .map_err(sql_failed)
 }
@@ -106,7 +107,7 @@ pub(super) fn fingerprint(
     session_id: &str,
     key: &str,
 ) -> Result<Option<Digest>, StoreError> {
-    db.prepare_cached(
+    db.prepare_bounded(
         "SELECT c.fingerprint FROM calls c JOIN sessions s ON s.id = c.session
          WHERE s.session_id = ?1 AND c.key = ?2",
     )
@@ -117,7 +118,7 @@ pub(super) fn fingerprint(
 /// The keys of a session's calls.
 pub(super) fn keys(db: &Connection, session_id: &str) -> Result<Vec<CallKey>, StoreError> {
     let mut statement = db
-        .prepare_cached(
+        .prepare_bounded(
             "SELECT c.key FROM calls c JOIN sessions s ON s.id = c.session WHERE s.session_id = ?1",
         )
         .map_err(sql_failed)?;
@@ -133,7 +134,7 @@ fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
 
 /// The row of a session.
 pub(super) fn session_row(db: &Connection, session_id: &str) -> Result<i64, StoreError> {
-    db.prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")
+    db.prepare_bounded("SELECT id FROM sessions WHERE session_id = ?1")
         .and_then(|mut statement| statement.query_row([session_id], |row| row.get(0)).optional())
         .map_err(sql_failed)?
         .ok_or(StoreError::NotFound)

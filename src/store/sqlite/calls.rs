@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use super::SqliteStore;
 use super::approvals::{self, PreparedApprovals};
 use super::audit::{self, PreparedAudit};
+use super::bounded::PrepareBounded as _;
 use super::call_rows::{self, PreparedCall, PreparedPatch};
 use super::codec::{after, fill, sql_failed};
 use super::events::PreparedEvent;
@@ -107,7 +108,7 @@ impl CallStore for SqliteStore {
         self.pool
             .read(move |db| {
                 let session = call_rows::session_row(db, &session_id)?;
-                let mut statement = db.prepare_cached(call_rows::OF_SESSION).map_err(sql_failed)?;
+                let mut statement = db.prepare_bounded(call_rows::OF_SESSION).map_err(sql_failed)?;
                 let first = first_call_id(session);
                 let rows = statement
                     .query_map((from.max(first - 1), first_call_id(session + 1)), call_rows::item)

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use tokio::sync::watch;
 
 use super::SqliteStore;
+use super::bounded::PrepareBounded as _;
 use super::codec::{PAGE_ITEMS_MAX, count, int, page_bytes, sql_failed, to_json};
 use super::feed::Logged;
 use super::heads::{Head, LogEnd};
@@ -177,7 +178,7 @@ impl SqliteStore {
     fn last_seq(&self, session_id: &str) -> u64 {
         let db = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let found = db
-            .prepare_cached(
+            .prepare_bounded(
                 "SELECT max(seq) FROM events WHERE session = (SELECT id FROM sessions WHERE session_id = ?1)",
             )
             .and_then(|mut statement| statement.query_row([session_id], |row| row.get::<_, Option<i64>>(0)));
@@ -266,7 +267,7 @@ pub(super) fn trim(tx: &mut Tx<'_>, head: &mut Head, kept: u64) -> Result<(), St
 
 /// The position from which on nothing of the whole log was dropped.
 pub(super) fn complete_from(db: &Connection) -> Result<u64, StoreError> {
-    db.prepare_cached("SELECT dropped_to FROM log_state")
+    db.prepare_bounded("SELECT dropped_to FROM log_state")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
         .map(|dropped_to| count(dropped_to) + 1)
         .map_err(sql_failed)
@@ -274,7 +275,7 @@ pub(super) fn complete_from(db: &Connection) -> Result<u64, StoreError> {
 
 /// The position of the latest event.
 pub(super) fn last_position(db: &Connection) -> Result<u64, StoreError> {
-    db.prepare_cached("SELECT max(position) FROM events")
+    db.prepare_bounded("SELECT max(position) FROM events")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
         .map(|position| count(position.unwrap_or(0)))
         .map_err(sql_failed)
@@ -328,7 +329,7 @@ fn read_page(db: &Connection, query: &EventQuery) -> Result<EventPage, StoreErro
         latest: scan.latest,
         earliest: scan.earliest,
     };
-    let mut statement = db.prepare_cached(sql).map_err(sql_failed)?;
+    let mut statement = db.prepare_bounded(sql).map_err(sql_failed)?;
     let mut rows = statement
         .query((scan.session, int(scan.after), int(scan.until), scan.call, types, int(limit as u64 + 1)))
         .map_err(sql_failed)?;
@@ -347,7 +348,7 @@ fn read_page(db: &Connection, query: &EventQuery) -> Result<EventPage, StoreErro
 
 fn scan_session(db: &Connection, session_id: &str, query: &EventQuery) -> Result<Scan, StoreError> {
     let (session, latest, earliest) = db
-        .prepare_cached(
+        .prepare_bounded(
             "SELECT id, (SELECT max(seq) FROM events WHERE session = s.id),
                         (SELECT min(seq) FROM events WHERE session = s.id)
              FROM sessions s WHERE session_id = ?1",
@@ -373,7 +374,7 @@ fn scan_session(db: &Connection, session_id: &str, query: &EventQuery) -> Result
 }
 
 fn call_span(db: &Connection, session: i64, key: &CallKey) -> Result<Option<(i64, u64, u64)>, StoreError> {
-    db.prepare_cached("SELECT id, first_seq, last_seq FROM calls WHERE session = ?1 AND key = ?2")
+    db.prepare_bounded("SELECT id, first_seq, last_seq FROM calls WHERE session = ?1 AND key = ?2")
         .and_then(|mut statement| {
             let span = |row: &Row<'_>| Ok((row.get(0)?, count(row.get(1)?), count(row.get(2)?)));
             statement.query_row((session, key.storage_key()), span).optional()
@@ -399,7 +400,7 @@ fn streamed(db: &Connection, row: &Row<'_>) -> rusqlite::Result<StreamedEvent> {
     let mut json: String = row.get(3)?;
     if !json.ends_with('}') {
         // Cut where its call's result follows.
-        let mut statement = db.prepare_cached("SELECT result FROM calls WHERE id = ?1")?;
+        let mut statement = db.prepare_bounded("SELECT result FROM calls WHERE id = ?1")?;
         statement.query_row([row.get::<_, i64>(4)?], |call| {
             json.push_str(call.get_ref(0)?.as_str()?);
             Ok(())

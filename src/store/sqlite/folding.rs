@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use super::approvals::{Found, WAITING_OF_SESSION, found};
+use super::bounded::PrepareBounded as _;
 use crate::domain::approval::Approval;
 
 /// What waits in the sessions that a page shows: at most so many as may wait in each.
@@ -36,7 +37,7 @@ impl<'a> Folding<'a> {
 
     fn waiting(&mut self, session: i64) -> rusqlite::Result<&[Approval]> {
         if !self.sessions.contains_key(&session) {
-            let mut statement = self.db.prepare_cached(WAITING_OF_SESSION)?;
+            let mut statement = self.db.prepare_bounded(WAITING_OF_SESSION)?;
             let rows = statement.query_map([session], found)?;
             let waiting =
                 rows.map(|row| row.map(|Found { approval, .. }| approval)).collect::<Result<_, _>>()?;

@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 
 use super::SqliteStore;
+use super::bounded::PrepareBounded as _;
 use super::codec::sql_failed;
 use super::tx::Tx;
 use crate::domain::approval::Approval;
@@ -31,7 +32,7 @@ impl ForwardedAsks for SqliteStore {
         self.pool
             .read(move |db| {
                 let mut statement = db
-                    .prepare_cached(
+                    .prepare_bounded(
                         "SELECT a.approval_id FROM forwarded_asks f JOIN approvals a ON a.id = f.approval
                          WHERE a.status <> 'pending'
                            AND f.approval > coalesce((SELECT id FROM approvals WHERE approval_id = ?1), 0)

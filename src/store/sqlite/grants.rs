@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::SqliteStore;
 use super::audit;
+use super::bounded::PrepareBounded as _;
 use super::call_rows;
 use super::codec::{Item, after, fill, from_json, from_time, sql_failed, to_json};
 use super::tx::Tx;
@@ -166,7 +167,7 @@ impl SqliteStore {
         };
         let read = self.pool.read(|db| {
             let mut statement =
-                db.prepare_cached("SELECT id, body FROM grants ORDER BY id").map_err(sql_failed)?;
+                db.prepare_bounded("SELECT id, body FROM grants ORDER BY id").map_err(sql_failed)?;
             let rows = statement.query_map([], item).map_err(sql_failed)?;
             rows.map(|row| row.map(|(_, _, grant)| grant).map_err(sql_failed)).collect()
         });
@@ -183,7 +184,7 @@ impl GrantStore for SqliteStore {
         self.pool
             .read(move |db| {
                 let mut statement = db
-                    .prepare_cached(
+                    .prepare_bounded(
                         "SELECT id, body FROM grants WHERE id > ?1 AND expires_at > ?2 ORDER BY id",
                     )
                     .map_err(sql_failed)?;

@@ -6,6 +6,7 @@
 
 mod approvals;
 mod audit;
+mod bounded;
 mod call_rows;
 mod calls;
 mod codec;
@@ -24,6 +25,8 @@ mod writer;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod long_log_tests;
 
 use std::fs::File;
 use std::path::Path;

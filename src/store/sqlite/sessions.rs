@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::SqliteStore;
+use super::bounded::PrepareBounded as _;
 use super::call_rows;
 use super::calls::cancel_in_ended_session;
 use super::codec::{Item, after, count, fill, from_json, from_name, from_time, sql_failed, to_json};
@@ -55,7 +56,7 @@ fn item(row: &Row<'_>) -> rusqlite::Result<Item<SessionRecord>> {
 }
 
 fn by_id(db: &Connection, session_id: &str) -> Result<Option<SessionRecord>, StoreError> {
-    db.prepare_cached(concat!(session_columns!(), "WHERE s.session_id = ?1"))
+    db.prepare_bounded(concat!(session_columns!(), "WHERE s.session_id = ?1"))
         .and_then(|mut statement| statement.query_row([session_id], record).optional())
         .map_err(sql_failed)
 }
@@ -94,12 +95,12 @@ impl SessionStore for SqliteStore {
             .read(move |db| match owner {
                 None => {
                     let sql = concat!(session_columns!(), "WHERE s.id > ?1 ORDER BY s.id");
-                    let mut statement = db.prepare_cached(sql).map_err(sql_failed)?;
+                    let mut statement = db.prepare_bounded(sql).map_err(sql_failed)?;
                     fill(page.limit, statement.query_map([from], item).map_err(sql_failed)?)
                 }
                 Some(owner) => {
                     let sql = concat!(session_columns!(), "WHERE s.owner = ?2 AND s.id > ?1 ORDER BY s.id");
-                    let mut statement = db.prepare_cached(sql).map_err(sql_failed)?;
+                    let mut statement = db.prepare_bounded(sql).map_err(sql_failed)?;
                     fill(page.limit, statement.query_map((from, owner), item).map_err(sql_failed)?)
                 }
             })
@@ -110,7 +111,7 @@ impl SessionStore for SqliteStore {
         self.pool
             .read(|db| {
                 let sql = concat!(session_columns!(), "WHERE s.status = 'active' ORDER BY s.id");
-                let mut statement = db.prepare_cached(sql).map_err(sql_failed)?;
+                let mut statement = db.prepare_bounded(sql).map_err(sql_failed)?;
                 let rows = statement.query_map([], record).map_err(sql_failed)?;
                 rows.collect::<Result<_, _>>().map_err(sql_failed)
             })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 
 use super::audit::{self, Keeper};
+use super::bounded::PrepareBounded as _;
 use super::codec::{count, int, sql_failed};
 use super::events::{PreparedEvent, trim};
 use super::feed::Logged;
@@ -42,7 +43,7 @@ impl<'a> Tx<'a> {
 
     /// Writes; how many rows changed.
     pub(super) fn write(&self, sql: &'static str, params: impl Params) -> Result<usize, StoreError> {
-        self.db.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).map_err(sql_failed)
+        self.db.prepare_bounded(sql).and_then(|mut statement| statement.execute(params)).map_err(sql_failed)
     }
 
     /// Reads at most one row.
@@ -53,7 +54,7 @@ impl<'a> Tx<'a> {
         map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
         self.db
-            .prepare_cached(sql)
+            .prepare_bounded(sql)
             .and_then(|mut statement| statement.query_row(params, map).optional())
             .map_err(sql_failed)
     }

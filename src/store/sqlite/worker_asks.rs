@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::SqliteStore;
 use super::approvals::{approval, by_id};
+use super::bounded::PrepareBounded as _;
 use super::codec::{sql_failed, to_json};
 use super::events::{PreparedEvent, log_of_no_session};
 use super::tx::Tx;
@@ -91,7 +92,7 @@ impl WorkerAsks for SqliteStore {
 
 /// The approval of an ask, with the fingerprint that it was taken with.
 fn find(db: &Connection, token: &str, ask_id: &str) -> Result<Option<(Approval, String)>, StoreError> {
-    db.prepare_cached(
+    db.prepare_bounded(
         "SELECT a.id, a.body, a.status, a.decision, a.call, w.fingerprint
             FROM worker_asks w JOIN approvals a ON a.id = w.approval WHERE w.token = ?1 AND w.ask_id = ?2",
     )

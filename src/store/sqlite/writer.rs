@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::bounded::PrepareBounded as _;
 use super::feed::{Feed, Logged};
 use super::grants::GrantCache;
 use super::heads::Heads;
@@ -371,7 +372,7 @@ impl Thread {
     }
 
     fn control(&self, sql: &'static str) -> Result<(), rusqlite::Error> {
-        self.db.prepare_cached(sql)?.execute([]).map(drop)
+        self.db.prepare_bounded(sql)?.execute([]).map(drop)
     }
 
     /// NORMAL survives the end of the process, FULL that of the machine.

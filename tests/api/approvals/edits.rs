@@ -78,3 +78,51 @@ async fn an_edit_may_change_the_path_but_not_into_what_is_denied() {
     assert_eq!(session.read_file("b.txt"), "text");
     assert!(!session.file("a.txt").exists() && !session.file("secret/a").exists());
 }
+
+/// An edit of one word leaves the rest as it was shown: that must still be what it was.
+#[tokio::test]
+async fn an_edit_does_not_allow_what_was_not_shown() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let operator = server.operator();
+    for dir in ["a", "b"] {
+        std::fs::create_dir(session.file(dir)).unwrap();
+    }
+    for (n, edited) in [
+        json!({"command": "sh run.sh"}),
+        json!({"command": "sh run.sh", "description": "runs it"}),
+        json!({"command": "sh run.sh -v"}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        session.write_file("run.sh", "touch good");
+        let id = format!("c{n}");
+        let old = session.asks(&id, "Bash", json!({"command": "sh run.sh"})).await;
+        session.write_file("run.sh", "touch evil");
+        let body = json!({"decision": "allow", "arguments": edited});
+        let problem = operator.decide(&old, &body).await.problem(409, "superseded");
+        assert!(!session.file("evil").exists());
+        // What waits now is what is there now; an edit of that is taken.
+        let new = problem["approval"]["approval_id"].as_str().unwrap();
+        operator.decide(new, &body).await.expect(200);
+        assert_eq!(session.ended(&id).await["status"], "completed");
+        std::fs::remove_file(session.file("evil")).unwrap();
+    }
+    let link = session.file("link");
+    std::os::unix::fs::symlink("a", &link).unwrap();
+    let old = session.asks("l", "Bash", json!({"command": "touch link/k"})).await;
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("b", &link).unwrap();
+    let body = json!({"decision": "allow", "arguments": {"command": "touch link/k"}});
+    operator.decide(&old, &body).await.problem(409, "superseded");
+    session.write_file("f", "one two");
+    session.call("r", "Read", json!({"file_path": "f"})).await.expect(200);
+    let edit = json!({"file_path": "f", "old_string": "two", "new_string": "three"});
+    let old = session.asks("e", "Edit", edit.clone()).await;
+    session.write_file("f", "other two");
+    let body = json!({"decision": "allow", "arguments": edit});
+    operator.decide(&old, &body).await.problem(409, "superseded");
+    assert!(!session.file("b/k").exists());
+    assert_eq!(session.read_file("f"), "other two");
+}

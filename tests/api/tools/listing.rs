@@ -106,6 +106,53 @@ async fn an_edit_outside_tells_nothing_before_it_is_allowed() {
     assert_eq!(std::fs::read_to_string(outside.join("there")).unwrap(), "x");
 }
 
+/// What stands in the way of a path tells what is there, too: neither by an error nor by waiting differently.
+#[tokio::test]
+async fn no_way_outside_tells_nothing_before_it_is_allowed() {
+    let server = TestServer::with_config(&json!({"permissions": {"deny": ["Read(**/.env)"]}}));
+    let session = server.session().await;
+    let outside = server.outside();
+    std::fs::write(outside.join("file"), "x").unwrap();
+    std::os::unix::fs::symlink("loop", outside.join("loop")).unwrap();
+    std::os::unix::fs::symlink(outside.join("file"), session.file("away")).unwrap();
+    session.write_file(".env", "x");
+    session.write_file("plain", "x");
+    let at = |name: &str| outside.join(name).to_str().unwrap().to_owned();
+    let mut waits = Vec::new();
+    for (n, path) in ["file/x", "missing/x", "loop"].map(at).iter().map(String::as_str).enumerate() {
+        for (tool, arguments) in [
+            ("Read", json!({"file_path": path})),
+            ("FileInfo", json!({"path": path})),
+            ("Glob", json!({"pattern": "*", "path": path})),
+            ("Write", json!({"file_path": path, "content": "y"})),
+            ("Bash", json!({"command": "true", "workdir": path})),
+        ] {
+            waits.push(session.asks(&format!("{tool}{n}"), tool, arguments).await);
+        }
+    }
+    for (n, path) in ["away/x", "/proc/self/exe/x", &at("file/"), &at("loop/x")].into_iter().enumerate() {
+        session.asks(&format!("link{n}"), "Read", json!({"file_path": path})).await;
+    }
+    let body =
+        json!({"tool_name": "Read", "arguments": {"file_path": at("file/x")}, "session_id": session.id});
+    let told = session.client.post("/v1/permissions/explain", &body).await.expect(200);
+    assert_eq!(told["decision"], "ask", "{told}");
+    // What a rule denies is denied, whatever is there.
+    for (id, path) in [("d1", ".env/x"), ("d2", "no/.env/x")] {
+        let call = ended(&session, id, "Read", json!({"file_path": path})).await;
+        assert_eq!(call["status"], "denied", "{call}");
+    }
+    // In the workspace it is no use to ask anyone; once allowed, it is told of places outside.
+    let call = ended(&session, "in", "Write", json!({"file_path": "plain/x", "content": "y"})).await;
+    assert!(call["result"].to_string().contains("plain is not a directory"), "{call}");
+    for (id, call) in [(&waits[0], "Read0"), (&waits[4], "Bash0")] {
+        server.operator().allow(id).await;
+        let ended = session.ended(call).await;
+        assert_eq!(ended["status"], "failed", "{ended}");
+        assert!(ended["result"].to_string().contains("file is not a directory"), "{ended}");
+    }
+}
+
 #[tokio::test]
 async fn f1_what_lies_outside_asks_also_through_a_symlink() {
     let server = TestServer::start();
