@@ -1,4 +1,4 @@
-//! Whether anything lies beneath a directory that a rule hides.
+//! What lies beneath directories: whether a rule hides any of it, whether there are symlinks.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,31 @@ pub(super) fn is_clear<'p>(
                 Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => pending.push((path, depth + 1)),
                 Ok(kind) if !kind.is_dir() && !policy.hides(&path, place) => {}
                 _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Whether there is no symlink beneath these real paths, as far as can be seen now: every name was looked at.
+pub(super) fn has_no_links<'p>(paths: impl IntoIterator<Item = &'p Path>) -> bool {
+    let mut pending: Vec<PathBuf> = paths.into_iter().map(Path::to_path_buf).collect();
+    let mut left = MAX_NAMES;
+    while let Some(path) = pending.pop() {
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
+            Err(_) => return false,
+        };
+        for entry in entries {
+            let Some(fewer) = left.checked_sub(1) else { return false };
+            left = fewer;
+            let Ok(entry) = entry else { return false };
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => return false,
+                Ok(kind) if kind.is_dir() => pending.push(entry.path()),
+                Ok(_) => {}
+                Err(_) => return false,
             }
         }
     }

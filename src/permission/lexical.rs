@@ -20,6 +20,24 @@ pub(crate) fn normal(base: &Path, path: &Path) -> PathBuf {
     out
 }
 
+/// The path with each name and the `..` behind it taken out, as programs do that shorten a path before they open it; none
+/// where no `..` stands behind a name. It begins where `path` does.
+pub(crate) fn shortened(path: &Path) -> Option<PathBuf> {
+    let (mut out, mut differs) = (PathBuf::new(), false);
+    for part in path.components() {
+        let behind_name = matches!(out.components().next_back(), Some(Component::Normal(_)));
+        match part {
+            Component::ParentDir if behind_name => {
+                out.pop();
+                differs = true;
+            }
+            Component::CurDir => {}
+            part => out.push(part),
+        }
+    }
+    differs.then(|| if out.as_os_str().is_empty() { PathBuf::from(".") } else { out })
+}
+
 /// The pattern with `?*` for each range in braces (`{a..f}`, `{1..9}`), which stands for letters and numbers.
 pub(crate) fn without_ranges(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains("..") || !pattern.contains('{') {
@@ -55,6 +73,24 @@ mod tests {
             ("}..{", "}..{"),
         ] {
             assert_eq!(without_ranges(pattern), want, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_name_and_what_leaves_it_are_taken_out() {
+        for (path, want) in [
+            ("a", None),
+            ("../../a", None),
+            ("./a/./b", None),
+            ("/../a", None),
+            ("a/../b", Some("b")),
+            ("a/..", Some(".")),
+            ("a/b/../../../c", Some("../c")),
+            ("../a/./../b/", Some("../b")),
+            ("/a/../b", Some("/b")),
+            ("/a/../..", Some("/..")),
+        ] {
+            assert_eq!(shortened(Path::new(path)), want.map(PathBuf::from), "{path}");
         }
     }
 

@@ -75,6 +75,10 @@ pub(super) fn of_command(
             kind: located.kind,
         });
     }
+    let of_followers = operands.iter().filter(|path| analysis.follows_beneath(path.of));
+    if !beneath::has_no_links(of_followers.map(|path| path.real.as_path())) {
+        on_disk.operands_located = false;
+    }
     // What another command of the text puts there first cannot be seen yet. (A redirection is judged by itself.)
     on_disk.nothing_hidden = !policy.guards_reads()
         || analysis.runs_only_readers(on_disk.plain_repositories)

@@ -1,7 +1,7 @@
 //! What the programs of a command would find from where they start, upwards: repositories of git and whether their
 //! settings are plain, files that choose a toolchain.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,9 @@ const MAX_MANIFEST: u64 = 256 * 1024;
 /// The longest index that is looked at, in bytes: some 300,000 files.
 const MAX_INDEX: u64 = 32 * 1024 * 1024;
 
+/// Subcommands of git that look into files of the working tree through symlinks (seen under a tracer): they ask for its
+/// names where they stand in the index or in a commit.
+const FOLLOW: &[&str] = &["grep", "ls-files", "blame", "annotate"];
 /// The most files and directories of a repository that are looked at; git packs loose objects from 6,700 on.
 const MAX_ENTRIES: usize = 30_000;
 /// The most directories of an index that are looked at.
@@ -31,7 +34,7 @@ const MAX_DIRECTORIES: usize = 20_000;
 pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, directory: &Path) -> bool {
     let mut any = false;
     for leaf in analysis.reads_by_git() {
-        let follows = leaf.words.iter().any(|word| word == "grep" || word == "ls-files");
+        let follows = leaf.words.iter().any(|word| FOLLOW.contains(&word.as_str()));
         for start in leaf.git_directories() {
             any = true;
             let found = workspace.locate(directory, &directory.join(start));
@@ -42,6 +45,18 @@ pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, direc
         }
     }
     any
+}
+
+/// Where the working trees begin that the gits of the text find: what `safe.directory` has to name for a git whose user is
+/// not their owner.
+pub(crate) fn working_trees(
+    analysis: &CommandAnalysis,
+    workspace: &Workspace,
+    directory: &Path,
+) -> BTreeSet<PathBuf> {
+    let starts = analysis.reads_by_git().flat_map(Leaf::git_directories);
+    let found = starts.filter_map(|start| workspace.locate(directory, &directory.join(start)).ok());
+    found.filter_map(|start| nearest(workspace, &start.real)).map(|(tree, _)| tree).collect()
 }
 
 /// Whether no file in the directories of the text's proxies, nor above them, chooses what they stand for, and the text
@@ -99,45 +114,49 @@ fn is_plain(workspace: &Workspace, start: &Path, follows: bool) -> Option<bool> 
     if start.components().any(|part| part.as_os_str() == ".git") {
         return Some(false);
     }
-    for directory in start.ancestors().take_while(|above| above.starts_with(workspace.root())) {
-        let found = entry(workspace, directory, ".git")?;
-        match found.kind {
-            None => continue,
-            Some(FileKind::Directory) if found.real == directory.join(".git") => {}
-            Some(_) => return Some(false),
-        }
-        let git = found.real;
-        // Where git finds no repository in it, it goes on upwards to another one.
-        let head = String::from_utf8(read(workspace, &git, "HEAD", MAX_HEAD)?).ok()?;
-        let by_itself = git::head_is_valid(&head)
-            && [("objects", "pack"), ("refs", "heads")]
-                .iter()
-                .all(|name| is_directory(workspace, &git, *name))
-            && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
-                .iter()
-                .all(|name| is_missing(workspace, &git, name));
-        if !by_itself || !has_no_links(&git) {
-            return Some(false);
-        }
-        let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
-        let of_worktree = String::from_utf8(read(workspace, &git, "config.worktree", MAX_SETTINGS)?).ok()?;
-        if !git::config_is_plain(&settings) || !git::config_is_plain(&of_worktree) {
-            return Some(false);
-        }
-        let index = read(workspace, &git, "index", MAX_INDEX)?;
-        let hash = git::object_name_bytes(&settings)?;
-        return Some(match (index.is_empty(), follows) {
-            (true, _) => true,
-            (false, false) => git::index_is_plain(&index, hash),
-            (false, true) => {
-                let directories = git::directories_of(&index, hash)?;
-                directories.len() <= MAX_DIRECTORIES
-                    && directories.iter().all(|name| leads_nowhere_else(workspace, directory, name))
-            }
-        });
-    }
     // What git finds further up is none of the workspace's.
-    Some(false)
+    let Some((tree, found)) = nearest(workspace, start) else { return Some(false) };
+    let git = tree.join(".git");
+    if found.kind != Some(FileKind::Directory) || found.real != git {
+        return Some(false);
+    }
+    // Where git finds no repository in it, it goes on upwards to another one.
+    let head = String::from_utf8(read(workspace, &git, "HEAD", MAX_HEAD)?).ok()?;
+    let by_itself = git::head_is_valid(&head)
+        && [("objects", "pack"), ("refs", "heads")].iter().all(|name| is_directory(workspace, &git, *name))
+        && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
+            .iter()
+            .all(|name| is_missing(workspace, &git, name));
+    if !by_itself || !has_no_links(&git) {
+        return Some(false);
+    }
+    let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
+    let of_worktree = String::from_utf8(read(workspace, &git, "config.worktree", MAX_SETTINGS)?).ok()?;
+    if !git::config_is_plain(&settings) || !git::config_is_plain(&of_worktree) {
+        return Some(false);
+    }
+    let index = read(workspace, &git, "index", MAX_INDEX)?;
+    let hash = git::object_name_bytes(&settings)?;
+    Some(match (index.is_empty(), follows) {
+        (true, _) => true,
+        (false, false) => git::index_is_plain(&index, hash),
+        (false, true) => {
+            let directories = git::directories_of(&index, hash)?;
+            directories.len() <= MAX_DIRECTORIES
+                && directories.iter().all(|name| leads_nowhere_else(workspace, &tree, name))
+        }
+    })
+}
+
+/// The first directory from this one upwards, within the workspace, that has a `.git` of any kind, and what that is.
+fn nearest(workspace: &Workspace, start: &Path) -> Option<(PathBuf, Located)> {
+    for above in start.ancestors().take_while(|above| above.starts_with(workspace.root())) {
+        let found = entry(workspace, above, ".git")?;
+        if found.kind.is_some() {
+            return Some((above.to_owned(), found));
+        }
+    }
+    None
 }
 
 /// Whether nothing in the repository is a symlink, through which git would read (and print) what lies elsewhere. Hooks

@@ -7,6 +7,7 @@ mod implied_files;
 mod named_files;
 mod report;
 mod run;
+mod unasked;
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -27,7 +28,7 @@ use crate::config::Config;
 use crate::domain::outcome::ToolOutcome;
 use crate::domain::result::ToolError;
 use crate::domain::schema::ToolMutability;
-use crate::permission::{PermittedCall, Preview, Scope, Touch, shell};
+use crate::permission::{PermittedCall, Preview, Scope, Touch};
 use crate::process::artifact::ArtifactWriter;
 use crate::process::{CommandSpec, Ended, Exit, LaunchError, Launcher, Limits};
 use crate::telemetry::trace::DETAIL;
@@ -170,14 +171,12 @@ impl Tool for Bash {
         let artifact = scope.artifact.as_ref();
         let writer =
             artifact.map(|artifact| ArtifactWriter::new(artifact.path.clone(), config.limits.artifact_bytes));
-        let (carry, descriptors) = Carry::new().map_err(|error| ToolError::Internal(error.to_string()))?;
+        let (carry, mut descriptors) =
+            Carry::new().map_err(|error| ToolError::Internal(error.to_string()))?;
         let mut environment = carry::environment(launcher.environment(&config.bash.pass_environment));
-        if call.is_usual() {
-            for (name, value) in shell::analyse(command).environment() {
-                environment.retain(|(present, _)| present != name);
-                environment.push((name.into(), value.into()));
-            }
-        }
+        let mut settings = unasked::Settings::of(&call, command, workspace, start).await?;
+        settings.put_into(&mut environment);
+        descriptors.append(&mut settings.descriptors);
         let spec = CommandSpec {
             argv: ["/bin/bash", "--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
             env: environment,

@@ -351,3 +351,25 @@ fn the_schema_closes_what_it_does_not_know() {
     assert_eq!(parameters["required"], json!(["command"]));
     assert!(jsonschema::validator_for(&parameters).unwrap().is_valid(&json!({"command": "ls"})));
 }
+
+/// Ignore files may be symlinks to whatever is elsewhere: lines of those are not printed where nobody was asked.
+#[tokio::test]
+async fn ripgrep_prints_no_lines_of_ignore_files() {
+    let mut session = Session::new(FloorChoice::Auto).await;
+    let folder = session.place.path("work/src");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(session.place.path("work/other"), "top secret [abc\n").unwrap();
+    std::os::unix::fs::symlink("../other", folder.join(".ignore")).unwrap();
+    std::fs::write(folder.join("a"), "hello\n").unwrap();
+    // It holds whether there is an `rg` here or not, and so does what it is told.
+    for command in ["rg hello src", "timeout 20 rg hello src | cat", "cd src && rg hello"] {
+        let result = session.run(command).await;
+        assert!(!result.result.contains("secret"), "{command}: {}", result.result);
+        session.scope.working_directory.set(session.place.path("work"));
+    }
+    let told =
+        session.run("rg --version > /dev/null 2>&1; cat /dev/fd/197; printenv RIPGREP_CONFIG_PATH").await;
+    assert_eq!(told.result, "--no-ignore-messages\n/dev/fd/197");
+    let other = session.run("ls /dev/fd/197; printenv RIPGREP_CONFIG_PATH").await;
+    assert!(!other.success && other.result.contains("No such file"), "{}", other.result);
+}

@@ -1,6 +1,7 @@
 //! Commands in a workspace on the disk: what their words lead to counts.
 
 mod links;
+mod unasked;
 
 use std::os::unix::fs::symlink;
 

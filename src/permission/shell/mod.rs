@@ -18,7 +18,8 @@ mod word;
 mod word_paths;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 pub use brush::is_caught;
 pub use script::{FileUse, Leaf, NotUnderstood, Script};
@@ -32,7 +33,9 @@ use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
 use super::commands::{carriers, descent, git, kind, named_elsewhere, operands};
 use super::host::Host;
 use super::subject::{Access, PathOf, Place};
+use super::{lexical, repository};
 use crate::domain::visible;
+use crate::workspace::Workspace;
 
 /// What is known about the text of a command.
 #[derive(Debug, Clone)]
@@ -180,7 +183,9 @@ impl CommandAnalysis {
     }
 
     /// Paths that the gate has to resolve and judge as paths: operands of known commands, where a `cd` leads, and
-    /// the files of redirections. `git`: the operands of git too, where its repository is plain.
+    /// the files of redirections. `git`: the operands of git too, where its repository is plain. An operand with a `..`
+    /// behind a name counts twice: as the kernel takes it, and shortened by its spelling, as git and `realpath -s` do
+    /// before they open it.
     pub fn path_uses(&self, git: bool) -> Vec<PathUse> {
         let Ok(script) = &self.read else { return Vec::new() };
         let mut uses = Vec::new();
@@ -199,11 +204,14 @@ impl CommandAnalysis {
                     uses.extend(entered.map(|path| PathUse { path, enters: true, ..plain.clone() }));
                 }
                 for operand in &known.operands {
-                    uses.extend(leaf.directories.iter().map(|directory| PathUse {
-                        path: directory.join(&known.within).join(&operand.path),
-                        access: operand.access,
-                        ..plain.clone()
-                    }));
+                    let shortened = lexical::shortened(Path::new(&operand.path));
+                    for path in [Some(PathBuf::from(&operand.path)), shortened].into_iter().flatten() {
+                        uses.extend(leaf.directories.iter().map(|directory| PathUse {
+                            path: directory.join(&known.within).join(&path),
+                            access: operand.access,
+                            ..plain.clone()
+                        }));
+                    }
                 }
             }
         }
@@ -343,9 +351,20 @@ impl CommandAnalysis {
     }
 
     /// What a command has to get in its environment when it runs only because it is known: with it git obeys nothing
-    /// but plain settings of its repository.
-    pub fn environment(&self) -> &'static [(&'static str, &'static str)] {
-        if self.reads_by_git().next().is_some() { git::SAFE_ENVIRONMENT } else { &[] }
+    /// but plain settings of its repository, which may be another user's. Touches the disk.
+    pub fn environment(&self, workspace: &Workspace, directory: &Path) -> Vec<(OsString, OsString)> {
+        if self.reads_by_git().next().is_none() {
+            return Vec::new();
+        }
+        git::safe_environment(&repository::working_trees(self, workspace, directory))
+    }
+
+    /// Whether an `rg` is in it that is known to read only, but for lines of ignore files that it cannot parse: those it
+    /// prints, wherever a symlink leads that stands for such a file.
+    pub fn searches_by_ripgrep(&self) -> bool {
+        let searches =
+            |leaf: &Leaf| leaf.known.is_some() && leaf.inner().first().is_some_and(|name| name == "rg");
+        self.read.as_ref().is_ok_and(|script| script.leaves.iter().any(searches))
     }
 
     /// Programs that are run with more words than the text tells (`xargs rm`).
@@ -410,6 +429,13 @@ impl CommandAnalysis {
             targets.remove(word);
         }
         targets
+    }
+
+    /// Whether a path is of a known command that follows symlinks beneath it.
+    pub(crate) fn follows_beneath(&self, of: PathOf) -> bool {
+        let PathOf::Leaf(number) = of else { return false };
+        let leaf = self.read.as_ref().ok().and_then(|script| script.leaves.get(number));
+        leaf.and_then(|leaf| leaf.known.as_ref()).is_some_and(|known| known.follows_beneath)
     }
 
     /// Whether it reads what lies beneath a directory, for all that its words say.

@@ -1,6 +1,7 @@
 //! Tools, each as a model and a reviewer meet it.
 
 mod apply_patch;
+mod bash;
 mod exit_plan_mode;
 mod http_request;
 mod images;

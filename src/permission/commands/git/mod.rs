@@ -9,7 +9,7 @@
 //!    `commondir` and no `alternates`; [`config_is_plain`] of `config` and `config.worktree` in it, and
 //!    [`index_is_plain`] of its `index` (no file is fine for these three); for `grep` and `ls-files`,
 //!    [`directories_of`] that lead through no symlink, which they alone would follow;
-//! 3. the command gets [`SAFE_ENVIRONMENT`].
+//! 3. the command gets [`SAFE_ENVIRONMENT`], and by [`safe_environment`] leave to read another user's repository.
 //!
 //! What the words cannot switch off is refused by the second (filters, `textconv` and diff drivers, which have
 //! names of their own; includes; submodules, whose own settings hold in the git that looks into them), what comes
@@ -23,6 +23,8 @@ mod settings;
 pub(crate) use config::{config_is_plain, object_name_bytes};
 pub(crate) use index::{directories_of, index_is_plain};
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::read_only::{Known, KnownUse, Line, Operands, PLAIN};
@@ -74,6 +76,24 @@ pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_CONFIG_KEY_10", "diff.autoRefreshIndex"),
     ("GIT_CONFIG_VALUE_10", "false"),
 ];
+
+/// [`SAFE_ENVIRONMENT`] for a text whose gits find these working trees: git takes them though they are another user's
+/// (git-config(1), `safe.directory`, which counts in variables as it does for a command). What that guards against, hooks and
+/// settings of others, has been looked at or is switched off.
+pub(crate) fn safe_environment(trees: &BTreeSet<PathBuf>) -> Vec<(OsString, OsString)> {
+    const COUNT: &str = "GIT_CONFIG_COUNT";
+    let is_setting = |name: &str| name.starts_with("GIT_CONFIG_KEY_");
+    let own = SAFE_ENVIRONMENT.iter().filter(|(name, _)| is_setting(name)).count();
+    let constant = SAFE_ENVIRONMENT.iter().filter(|(name, _)| *name != COUNT);
+    let mut environment: Vec<(OsString, OsString)> =
+        constant.map(|(name, value)| (name.into(), value.into())).collect();
+    environment.push((COUNT.into(), (own + trees.len()).to_string().into()));
+    for (number, tree) in (own..).zip(trees) {
+        environment.push((format!("GIT_CONFIG_KEY_{number}").into(), "safe.directory".into()));
+        environment.push((format!("GIT_CONFIG_VALUE_{number}").into(), tree.clone().into()));
+    }
+    environment
+}
 
 /// Options of diff's output that `diff`, `log`, `show` and `stash show` share. Left out: `--ext-diff`, `--textconv`,
 /// `--output`, `-O`, `--no-index`, `--submodule`, `--ignore-submodules`.
@@ -375,6 +395,10 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
                     Some(KnownUse { recursive: false, ..form.read(arguments)? })
                 }
                 "log" | "diff-tree" | "diff-index" | "diff-files" => differing(form, false, arguments),
+                // Of a file it prints the lines, however it is told to show commits.
+                "show" if form.options(arguments)?.operands.iter().all(|name| is_commit_for_sure(name)) => {
+                    differing(form, true, arguments)
+                }
                 _ => form.read(arguments),
             }
         }
@@ -385,6 +409,14 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
 fn differing(form: &Known, patch: bool, arguments: &[String]) -> Option<KnownUse> {
     let line = form.options(arguments)?;
     Some(KnownUse { recursive: prints_content(patch, &line), ..form.read_line(&line)? })
+}
+
+/// Whether the name can only be one of a commit: `HEAD~2`. A hash or a tag may name a file.
+fn is_commit_for_sure(name: &str) -> bool {
+    let behind = name.strip_prefix("HEAD").or_else(|| name.strip_prefix('@'));
+    // `HEAD1` is some other name.
+    let goes_back = |c: char| c.is_ascii_digit() || matches!(c, '~' | '^');
+    behind.is_some_and(|rest| rest.is_empty() || rest.starts_with(['~', '^']) && rest.chars().all(goes_back))
 }
 
 /// Long options that print lines of files, or search in them: git-diff(1), git-log(1).

@@ -232,6 +232,35 @@ fn a_directory_that_looks_like_a_repository_is_none() {
     assert!(!trap.sprang());
 }
 
+/// Git looks at another user's repository where it is named, and at no other; nor does that let it run anything.
+#[test]
+fn a_repository_of_another_user_is_read() {
+    let trap = Trap::new();
+    trap.set("core.fsmonitor", &trap.program("monitor"));
+    let git = |trees: &[PathBuf], directory: &Path| {
+        let trees = trees.iter().cloned().collect();
+        let environment = safe_environment(&trees);
+        let mut environment: Vec<(&str, &str)> = environment
+            .iter()
+            .map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap()))
+            .collect();
+        // git's own tests take every repository for one of another user by this.
+        environment.push(("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"));
+        trap.touch();
+        trap.git_in(directory, &words("status"), &environment)
+    };
+    let root = trap.ws().canonicalize().unwrap();
+    assert!(!git(&[], &root) && !git(&[root.join("sub")], &root));
+    assert!(git(std::slice::from_ref(&root), &root));
+    assert!(git(&[root.join("sub"), root.clone()], &root.join("sub")));
+    assert!(!trap.sprang());
+
+    let names: Vec<_> = safe_environment(&[root].into()).into_iter().map(|(name, _)| name).collect();
+    let distinct: std::collections::HashSet<_> = names.iter().collect();
+    assert_eq!(distinct.len(), names.len());
+    assert_eq!(names.len(), SAFE_ENVIRONMENT.len() + 2);
+}
+
 /// Why the gate asks about whoever is in a `.git`, and about a `.git` that is no repository.
 #[test]
 fn settings_of_a_repository_within_or_above_hold() {
@@ -823,8 +852,15 @@ fn what_prints_content_is_told_by_its_options() {
         ("log --word-diff", true),
         ("log --word-diff-regex=x", true),
         ("show", true),
+        ("show --stat HEAD", false),
+        ("show -s --format=%ci", false),
+        ("show -s @~2 HEAD^2", false),
+        ("show --stat -p HEAD", true),
         // Of a blob it prints the content all the same.
-        ("show --stat HEAD", true),
+        ("show --stat main", true),
+        ("show -s HEAD:f", true),
+        ("show -s HEAD1", true),
+        ("show -s @{1}", true),
         ("stash list", false),
         ("stash show", true),
         ("stash show --stat", false),

@@ -1,5 +1,6 @@
 //! The known commands: what each line of them reads, when every word of it is listed.
 
+mod find;
 mod line;
 mod proxies;
 mod special;
@@ -23,6 +24,9 @@ pub struct KnownUse {
     pub recursive: bool,
     /// Where an operand is a directory it follows the symlinks in it: then it is not known what it reads.
     pub files_only: bool,
+    /// It descends into directories among its operands and follows the symlinks there, or has another program do so:
+    /// harmless where there are none.
+    pub follows_beneath: bool,
     /// The directory that it goes to before anything else (`git -C`), counted from where it starts; operands count
     /// from there.
     pub within: PathBuf,

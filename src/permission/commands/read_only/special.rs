@@ -1,7 +1,7 @@
 //! Known commands whose operands are a language of their own.
 
 use super::line::{Line, NOTHING};
-use super::{KnownUse, Operand, table};
+use super::{KnownUse, Operand, find, table};
 use crate::permission::commands::carriers::sed as sed_script;
 use crate::permission::subject::Access;
 
@@ -13,14 +13,15 @@ pub(super) fn is_listed(program: &str) -> bool {
 /// What is known about a command that does not fit the table.
 pub(super) fn of(program: &str, arguments: &[String]) -> Option<KnownUse> {
     match program {
-        "find" => find(arguments),
+        "find" => find::read(arguments),
         "test" => test(arguments),
         "[" => test(arguments.split_last().filter(|(last, _)| *last == "]")?.1),
         "printf" => printf(arguments),
         "command" => match arguments {
             // It prints where a program is found.
             [option, names @ ..] if matches!(option.as_str(), "-v" | "-V") && !names.is_empty() => {
-                names.iter().all(|name| !name.starts_with('-')).then(KnownUse::default)
+                let by_path = names.iter().filter(|name| name.contains('/'));
+                names.iter().all(|name| !name.starts_with('-')).then(|| reads(by_path))
             }
             _ => None,
         },
@@ -29,13 +30,18 @@ pub(super) fn of(program: &str, arguments: &[String]) -> Option<KnownUse> {
         "diff" if arguments.iter().any(|word| word == "--no-dereference") => {
             table::DIFF_OF_TREES.read(arguments)
         }
+        // Where there are symlinks, it follows them.
+        "diff" => table::entry("diff")?.read(arguments).or_else(|| {
+            let known = table::DIFF_OF_TREES.read(arguments)?;
+            Some(KnownUse { follows_beneath: true, ..known })
+        }),
         "tee" => table::TEE.read(arguments),
         "mkdir" => makes(arguments),
         _ => None,
     }
 }
 
-fn reads<'p>(paths: impl IntoIterator<Item = &'p String>) -> KnownUse {
+pub(super) fn reads<'p>(paths: impl IntoIterator<Item = &'p String>) -> KnownUse {
     let operands = paths
         .into_iter()
         .filter(|p| *p != NOTHING)
@@ -59,68 +65,6 @@ fn makes(arguments: &[String]) -> Option<KnownUse> {
 /// No file is written.
 pub(super) fn nowhere<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     line.operands.iter().all(|path| *path == NOTHING).then(Vec::new)
-}
-
-/// findutils 4.9, find(1): tests that neither run, nor write, nor read other files.
-fn find(arguments: &[String]) -> Option<KnownUse> {
-    let arguments = arguments.strip_prefix(&["-P".to_owned()]).unwrap_or(arguments);
-    let is_path = |w: &&String| !w.starts_with('-') && !matches!(w.as_str(), "(" | ")" | "!" | ",");
-    let paths: Vec<&String> = arguments.iter().take_while(is_path).collect();
-    let mut words = arguments[paths.len()..].iter();
-    let mut references = Vec::new();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "("
-            | ")"
-            | "!"
-            | "-not"
-            | "-a"
-            | "-and"
-            | "-o"
-            | "-or"
-            | "-print"
-            | "-print0"
-            | "-empty"
-            | "-prune"
-            | "-true"
-            | "-false"
-            | "-readable"
-            | "-writable"
-            | "-executable"
-            | "-xdev"
-            | "-mount"
-            | "-depth"
-            | "-d"
-            | "-quit"
-            | "-ls"
-            | "-daystart"
-            | "-nouser"
-            | "-nogroup"
-            | "-noleaf"
-            | "-warn"
-            | "-nowarn"
-            | "-ignore_readdir_race"
-            | "-noignore_readdir_race" => {}
-            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" | "-regextype"
-            | "-type" | "-maxdepth" | "-mindepth" | "-size" | "-mtime" | "-mmin" | "-ctime" | "-cmin"
-            | "-atime" | "-amin" | "-perm" | "-user" | "-group" | "-links" | "-inum" | "-printf"
-            | "-lname" | "-ilname" | "-fstype" | "-uid" | "-gid" | "-used" => {
-                words.next()?;
-            }
-            // A time can name the file of a time zone.
-            "-newermt" | "-newerct" | "-newerat" | "-newerBt" => {
-                words.next().filter(|time| !time.contains("TZ="))?;
-            }
-            // They look at the times or the number of another file.
-            "-newer" | "-anewer" | "-cnewer" | "-samefile" => {
-                references.push(words.next()?);
-            }
-            _ => return None,
-        }
-    }
-    let here = ".".to_owned();
-    let paths = if paths.is_empty() { vec![&here] } else { paths };
-    Some(KnownUse { recursive: true, ..reads(paths.into_iter().chain(references)) })
 }
 
 /// bash 5.2 manual, 6.4: one test, which looks at no variable and no option of the shell.
@@ -210,6 +154,11 @@ fn set(arguments: &[String]) -> Option<KnownUse> {
     words.next().is_none().then(KnownUse::default)
 }
 
+/// Names of programs: those with a slash are looked for where they say.
+pub(super) fn programs<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    Some(line.operands.iter().copied().filter(|name| name.contains('/')).collect())
+}
+
 /// Nothing, or one operand that starts with `+`.
 pub(super) fn date_format<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     match line.operands.as_slice() {
@@ -273,9 +222,13 @@ pub(super) fn sed<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     (sed_script::script(&script)? == sed_script::Does::default()).then(|| paths.to_vec())
 }
 
-/// A program that opens nothing and runs nothing. Its operands can be assignments: those are not known.
+/// A program that opens nothing and runs nothing. Its operands can be assignments: those are not known. Nor are those of
+/// `-v` to what awk itself goes by.
 pub(super) fn awk<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     let (program, paths) = line.operands.split_first()?;
+    if !line.of(&["v"]).all(assigns_plainly) {
+        return None;
+    }
     // `getline`, `system()`, `@include`, calls through a variable, the list of files, and files of translations.
     let opens = [
         "system",
@@ -295,6 +248,48 @@ pub(super) fn awk<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
         program.contains("ENVIRON") && ["strftime", "mktime"].iter().any(|part| program.contains(part));
     let quiet = !opens.iter().any(|part| program.contains(part)) && !zones && !redirects(program);
     (quiet && !paths.iter().any(|path| path.contains('='))).then(|| paths.to_vec())
+}
+
+/// Whether a variable is given a value that is the program's own, or one of those that say how text is split and joined:
+/// gawk(1), "Built-in Variables". `TEXTDOMAIN` is a file of translations, and a name with `::` may be that, too.
+fn assigns_plainly(assignment: &str) -> bool {
+    const OF_TEXT: &[&str] = &[
+        "FS",
+        "OFS",
+        "RS",
+        "ORS",
+        "NR",
+        "NF",
+        "FNR",
+        "FPAT",
+        "FIELDWIDTHS",
+        "IGNORECASE",
+        "SUBSEP",
+        "CONVFMT",
+        "OFMT",
+    ];
+    const BUILT_IN: &[&str] = &[
+        "ARGC",
+        "ARGIND",
+        "ARGV",
+        "BINMODE",
+        "ENVIRON",
+        "ERRNO",
+        "FILENAME",
+        "FUNCTAB",
+        "LINT",
+        "PREC",
+        "PROCINFO",
+        "RLENGTH",
+        "ROUNDMODE",
+        "RSTART",
+        "RT",
+        "SYMTAB",
+        "TEXTDOMAIN",
+    ];
+    let Some((name, _)) = assignment.split_once('=') else { return false };
+    let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    is_name && (OF_TEXT.contains(&name) || !BUILT_IN.contains(&name))
 }
 
 /// Whether something in the program may be a pipe, or what `print` and `printf` are redirected with: a `>` that comes

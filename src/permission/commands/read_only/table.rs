@@ -206,7 +206,7 @@ const TABLE: &[Known] = &[
     Known { names: &["sleep"], operands: Operands::Text, ..PLAIN },
     Known { names: &["seq"], flags: "w", values: "fs", operands: Operands::Text, ..PLAIN },
     // debianutils which(1).
-    Known { names: &["which"], flags: "a", operands: Operands::Text, ..PLAIN },
+    Known { names: &["which"], flags: "a", operands: Operands::Read(special::programs), ..PLAIN },
     // util-linux 2.38: rev(1), hexdump(1) (without `-e` and `-f`, formats of its own), column(1).
     Known { names: &["rev"], ..PLAIN },
     Known { names: &["hexdump", "hd"], flags: "bcCdovx", values: "ns", ..PLAIN },
@@ -273,7 +273,8 @@ const TABLE: &[Known] = &[
         operands: Operands::Pattern(false),
         ..PLAIN
     },
-    // ripgrep 14: rg(1). `--pre`, `--hostname-bin`, `-z`, `-L`, `-f` and `--ignore-file` are left out.
+    // ripgrep 14: rg(1). `--pre`, `--hostname-bin`, `-z`, `-L`, `-f` and `--ignore-file` are left out, and `--no-config`:
+    // Bash gives it settings under which it prints no lines of ignore files.
     Known {
         names: &["rg"],
         flags: "FilcnNoqsSvwxUHI0aPub.p",
@@ -281,7 +282,7 @@ const TABLE: &[Known] = &[
         long: &[
             "fixed-strings ignore-case files-with-matches files-without-match count count-matches line-number no-line-number \
                only-matching quiet case-sensitive smart-case invert-match word-regexp line-regexp multiline \
-               multiline-dotall with-filename no-filename hidden no-ignore no-heading heading json column trim no-config \
+               multiline-dotall with-filename no-filename hidden no-ignore no-heading heading json column trim \
                vimgrep pcre2 null text stats no-messages files pretty byte-offset crlf passthru include-zero \
                glob-case-insensitive one-file-system unrestricted no-ignore-vcs no-ignore-parent no-ignore-dot \
                line-buffered max-columns-preview type-list",
@@ -343,7 +344,7 @@ const TABLE: &[Known] = &[
         operands: Operands::Read(special::one_directory),
         ..PLAIN
     },
-    Known { names: &["type"], flags: "apPtf", operands: Operands::Text, ..PLAIN },
+    Known { names: &["type"], flags: "apPtf", operands: Operands::Read(special::programs), ..PLAIN },
     Known { names: &["umask"], flags: "pS", operands: Operands::None, ..PLAIN },
     Known { names: &["ulimit"], flags: "aHSbcdefiklmnpqrstuvxPRT", operands: Operands::None, ..PLAIN },
     Known { names: &["exit"], operands: Operands::Read(special::status), ..PLAIN },

@@ -133,8 +133,16 @@ fn harmless_commands_give_their_paths() {
         ("uptime -p", &[], false),
         ("ulimit -n", &[], false),
         ("cd src", &["src"], false),
-        ("command -v cargo", &[], false),
-        ("type ls", &[], false),
+        ("command -v cargo ./x", &["./x"], false),
+        ("type ls a/b", &["a/b"], false),
+        ("which ls /x/y", &["/x/y"], false),
+        ("find . -type f -executable -name x", &["."], true),
+        ("find . -printf '%TY %-5AY %%Y %s'", &["."], true),
+        ("find . -type d -printf %Y", &["."], true),
+        ("find . ( -name a -o -name b ) -type f -exec grep -e x {} ;", &["."], true),
+        ("find a b -path x -prune -o -type f -exec sed -n 1,5p {} + -print", &["a", "b"], true),
+        ("find . -exec head -n 5 {} f ; -exec wc {} +", &["f", "."], true),
+        ("awk -v n=5 -v OFS=, -vFS=: '{print n}' f", &["f"], false),
         ("which -a ls", &[], false),
         ("set -e", &[], false),
         ("set -euo pipefail", &[], false),
@@ -212,10 +220,87 @@ fn what_is_made_is_edited() {
     }
 }
 
+/// What is found and handed on unasked is a regular file, or no symlink may be beneath.
+#[test]
+fn what_find_hands_on_is_told() {
+    for (command, follows) in [
+        ("find . -type f -exec wc -l {} +", false),
+        ("find . -name x -type f -exec cat {} ;", false),
+        ("find . -name y -o -type f -exec cat {} +", false),
+        ("find . -name x -exec cat {} +", true),
+        ("find . ! -type f -exec cat {} +", true),
+        ("find . ! ! -type f -exec cat {} +", false),
+        ("find . ( -type f ) -exec cat {} +", true),
+        ("find . -type f,l -exec cat {} +", true),
+        ("find . -type f -o -exec cat {} +", true),
+        ("find . -type f , -exec cat {} +", true),
+        ("find . -exec cat {} + -type f", true),
+    ] {
+        let known = known_use(&words(command)).unwrap_or_else(|| panic!("{command}"));
+        assert_eq!((known.follows_beneath, known.recursive), (follows, true), "{command}");
+    }
+    for command in [
+        "find . -type f -exec rm {} +",
+        "find . -type f -exec uniq {} +",
+        "find . -type f -exec sh -c {} ;",
+        "find . -type f -exec {} ;",
+        "find . -type f -exec ./cat {} ;",
+        "find . -type f -exec cat x ;",
+        "find . -type f -exec cat {} {} ;",
+        "find . -type f -exec cat {}x ;",
+        "find . -type f -exec cat {}",
+        "find . -type f -exec grep {} f ;",
+        "find . -type f -exec grep -e {} f ;",
+        "find . -type f -exec grep -r x {} ;",
+        "find . -type f -exec sed -n {} f ;",
+        "find . -type f -exec sed -i s/a/b/ {} ;",
+        "find . -type f -execdir cat {} ;",
+        "find . -type f -ok cat {} ;",
+        "find . ( -type f -exec cat {} ; )",
+        "find . -type f )",
+        "find -L . -type f -exec cat {} +",
+        "find . -follow -type f -exec cat {} +",
+        "find . -executable",
+        "find . -printf %5Y",
+        "find . -printf '%TY%Y' -type f",
+        "find . -type f -o -readable",
+        "find . -writable -o -type f",
+        "find . -type l -executable",
+        "find . -executable -print -type f",
+        "find . -files0-from f",
+    ] {
+        assert_eq!(known_use(&words(command)), None, "{command}");
+    }
+}
+
+/// gawk(1): a file of translations, by whichever of its names.
+#[test]
+fn variables_that_awk_goes_by_are_not_set() {
+    for value in [
+        "TEXTDOMAIN=../../x",
+        "awk::TEXTDOMAIN=x",
+        "LINT=1",
+        "ENVIRON=x",
+        "PROCINFO=x",
+        "FILENAME=x",
+        "ARGV=x",
+        "x",
+    ] {
+        assert_eq!(known_use(&words(&format!("gawk -v {value} {{print}} f"))), None, "{value}");
+        assert_eq!(known_use(&words(&format!("gawk -v a=1 -v{value} {{print}} f"))), None, "{value}");
+        assert_eq!(known_use(&words(&format!("gawk {{print}} {value}=1 f"))), None, "{value}");
+    }
+}
+
 #[test]
 fn trees_are_compared_where_no_link_is_followed() {
     let known = known_use(&words("diff -rq --no-dereference a b")).unwrap();
-    assert!(known.recursive && !known.files_only);
+    assert!(known.recursive && !known.files_only && !known.follows_beneath);
+    for command in ["diff -ru a b", "diff --recursive a b"] {
+        let known = known_use(&words(command)).unwrap();
+        assert!(known.recursive && !known.files_only && known.follows_beneath, "{command}");
+    }
+    assert!(!known_use(&words("diff -u a b")).unwrap().follows_beneath);
     assert!(known_use(&words("diff --no-dereference a b")).unwrap().recursive);
     assert_eq!(known_use(&words("diff -r --no-deref a b")), None);
     assert_eq!(known_use(&words("diff -r a b -- --no-dereference")), None);
@@ -227,9 +312,7 @@ fn diff_is_known_of_files_alone() {
     assert!(known.files_only && !known.recursive);
     assert_eq!(known.operands.len(), 2);
     assert!(!known_use(&words("cat a")).unwrap().files_only);
-    for command in
-        ["diff a", "diff a b c", "diff -r a b", "diff --recursive a b", "diff -l a b", "diff --from-file=x a"]
-    {
+    for command in ["diff a", "diff a b c", "diff -r a", "diff -l a b", "diff --from-file=x a"] {
         assert_eq!(read(command), None, "{command}");
     }
 }
@@ -247,6 +330,8 @@ fn whatever_is_not_listed_is_unknown() {
         "sort -T d f",
         "sort --files0-from=x",
         "rg --pre=sh x",
+        "rg --no-config x",
+        "rg --ignore-messages x",
         "rg --pre sh x",
         "rg -z x",
         "rg -L x",

@@ -1,0 +1,141 @@
+//! What runs unasked opens nothing outside of the workspace, however its paths are spelt and whatever lies beneath them.
+
+use super::*;
+
+/// Beside what `disk` has: a repository, `deep/two`, `lk` → `deep/two`, `od` → outside, `clean/f`, `clean/sub/g`.
+fn with_links() -> Disk {
+    let disk = disk();
+    for name in [".git/objects", ".git/refs", "deep/two", "clean/sub"] {
+        std::fs::create_dir_all(disk.root.join(name)).unwrap();
+    }
+    for (name, text) in
+        [(".git/HEAD", "ref: refs/heads/main\n"), ("clean/f", "f"), ("clean/sub/g", "g"), ("deep/x", "x")]
+    {
+        std::fs::write(disk.root.join(name), text).unwrap();
+    }
+    symlink("deep/two", disk.root.join("lk")).unwrap();
+    symlink(&disk.outside, disk.root.join("od")).unwrap();
+    disk
+}
+
+/// Git takes `lk/../od` for `od`, where the kernel finds `deep/od`.
+#[tokio::test]
+async fn an_operand_counts_as_it_is_shortened_too() {
+    let disk = with_links();
+    let none = Given::default();
+    for (command, want) in [
+        ("git blame lk/../od/secret", "ask"),
+        ("git blame -s -- lk/../od/secret", "ask"),
+        ("timeout 5 git annotate lk/../od/secret | head -1", "ask"),
+        ("cd deep && git blame ../lk/../od/secret", "ask"),
+        ("git -C deep blame ../lk/../od/secret", "ask"),
+        ("git diff -- lk/../od/secret", "ask"),
+        ("git log lk/../../outside/secret", "ask"),
+        ("realpath -s -e lk/../od/secret", "ask"),
+        ("cat lk/../od/secret", "ask"),
+        ("git blame lk/../x", "allow"),
+        ("git blame sub/../ok.txt", "allow"),
+        ("cd sub && git blame ../clean/../ok.txt", "allow"),
+        ("cat lk/../x sub/../ok.txt", "allow"),
+        ("ls deep/two/..", "allow"),
+    ] {
+        none.is(&disk, command, want).await;
+    }
+    let outside = format!("Read({}/**)", disk.outside.display());
+    let denies = Given { deny: &[&outside], bypass: true, ..Given::default() };
+    denies.is(&disk, "git blame lk/../od/secret", "deny").await;
+}
+
+#[tokio::test]
+async fn programs_are_looked_for_in_the_workspace_alone() {
+    let disk = with_links();
+    for (command, want) in [
+        ("which ls git", "allow"),
+        ("command -v ls; type -a ls", "allow"),
+        ("which -a ./ok.txt", "allow"),
+        ("which -a ../outside/secret", "ask"),
+        ("command -v od/secret", "ask"),
+        ("command -V ls /none/prog", "ask"),
+        ("type od/secret", "ask"),
+    ] {
+        Given::default().is(&disk, command, want).await;
+    }
+}
+
+#[tokio::test]
+async fn what_follows_links_beneath_runs_where_there_are_none() {
+    let disk = with_links();
+    let none = Given::default();
+    for (command, want) in [
+        ("diff -r clean deep", "allow"),
+        ("diff -ru clean clean/sub", "allow"),
+        ("diff -r clean .", "ask"),
+        ("diff -r od clean", "ask"),
+        ("diff clean deep", "ask"),
+        ("find . -type f -name '*.rs' -exec wc -l {} +", "allow"),
+        ("find . -type f -exec grep -n x {} + | head -5", "allow"),
+        ("find clean -name f -exec cat {} ';'", "allow"),
+        ("find . -name f -exec cat {} +", "ask"),
+        ("find od -type f -exec cat {} +", "ask"),
+        ("find od/ -type f -exec cat {} +", "ask"),
+        ("find clean -exec cat {} od/secret ';'", "ask"),
+        ("find clean -type f -exec cat {} ../outside/secret ';'", "ask"),
+        ("find clean -type f -exec rm {} +", "ask"),
+    ] {
+        none.is(&disk, command, want).await;
+    }
+    let denies = Given { deny: &["Read(**/.env)"], ..Given::default() };
+    denies.is(&disk, "diff -r clean deep", "allow").await;
+    denies.is(&disk, "find . -type f -exec cat {} +", "forced").await;
+    symlink("f", disk.root.join("clean/sub/link")).unwrap();
+    none.is(&disk, "diff -r clean deep", "ask").await;
+    none.is(&disk, "find clean -name f -exec cat {} ';'", "ask").await;
+    none.is(&disk, "find clean -type f -name f -exec cat {} ';'", "allow").await;
+}
+
+/// How the command before ended is a number.
+#[tokio::test]
+async fn the_status_may_be_printed() {
+    let disk = disk();
+    let none = Given::default();
+    for (command, want) in [
+        ("cat ok.txt; echo $?", "allow"),
+        ("cat ok.txt; echo \"exit: $?\" rc=$?", "allow"),
+        ("cat ok.txt || echo \"failed: ${?}\"", "allow"),
+        ("cat ok.txt; echo $? > out", "ask"),
+        ("cat ok.txt; echo x > \"out$?\"", "ask"),
+        ("cat ok.txt; cat \"f$?\"", "ask"),
+        ("cat ok.txt; echo ${?+x}", "ask"),
+        ("cat ok.txt; echo ${!?}", "ask"),
+        ("cat ok.txt; echo $$ $! $# $-", "ask"),
+        ("cat ok.txt; exit $?", "ask"),
+    ] {
+        none.is(&disk, command, want).await;
+    }
+    Given { allow: &["Bash(cat *)", "Bash(echo done)"], ..Given::default() }
+        .is(&disk, "cat ok.txt; echo $?", "allow")
+        .await;
+    Given { deny: &["Bash(rm *)"], ..Given::default() }.is(&disk, "cat ok.txt; rm $?", "deny").await;
+}
+
+/// A commit told without its patch has no lines of files.
+#[tokio::test]
+async fn a_commit_is_told_where_lines_are_hidden() {
+    let disk = with_links();
+    let denies = Given { deny: &["Read(**/.env)"], ..Given::default() };
+    for (command, want) in [
+        ("git show -s --format=%ci HEAD", "allow"),
+        ("git show -s --format=%ci", "allow"),
+        ("git show --stat HEAD~2", "allow"),
+        ("git show --no-patch HEAD^2~1 @", "allow"),
+        ("git show -s -p HEAD", "forced"),
+        ("git show HEAD", "forced"),
+        ("git show -s main", "forced"),
+        ("git show -s 0123456", "forced"),
+        ("git show -s HEAD:sub/a", "forced"),
+        ("git show -s HEAD1", "forced"),
+    ] {
+        denies.is(&disk, command, want).await;
+        Given::default().is(&disk, command, "allow").await;
+    }
+}

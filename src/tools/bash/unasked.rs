@@ -1,0 +1,69 @@
+//! What a command gets that runs without anybody being asked: settings under which the programs that the gate knows do no
+//! more than it knows of them.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::MemfdFlags;
+
+use crate::domain::result::ToolError;
+use crate::permission::{PermittedCall, shell};
+use crate::workspace::Workspace;
+
+const RIPGREP_NUMBER: RawFd = 197;
+const RIPGREP_PATH: &str = "/dev/fd/197";
+/// rg(1), "Configuration files": one argument a line. A line of an ignore file that is no pattern is not printed: a
+/// symlink may stand for such a file, and lead anywhere.
+const RIPGREP: &str = "--no-ignore-messages\n";
+
+/// Variables, which come in the place of others of their names, and descriptors.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    variables: Vec<(OsString, OsString)>,
+    pub(super) descriptors: Vec<(RawFd, OwnedFd)>,
+}
+
+impl Settings {
+    /// Those of a call that begins in `start`.
+    pub(super) async fn of(
+        call: &PermittedCall,
+        command: &str,
+        workspace: &Arc<Workspace>,
+        start: &Path,
+    ) -> Result<Self, ToolError> {
+        if call.was_asked() {
+            return Ok(Self::default());
+        }
+        let (command, usual) = (command.to_owned(), call.is_usual());
+        let (workspace, start) = (Arc::clone(workspace), start.to_path_buf());
+        let found = tokio::task::spawn_blocking(move || Self::found(&command, usual, &workspace, &start));
+        found.await.map_err(io::Error::from).flatten().map_err(|error| ToolError::Internal(error.to_string()))
+    }
+
+    fn found(command: &str, usual: bool, workspace: &Workspace, start: &PathBuf) -> io::Result<Self> {
+        let analysis = shell::analyse(command);
+        let mut settings = Self::default();
+        if usual {
+            settings.variables = analysis.environment(workspace, start);
+        }
+        if analysis.searches_by_ripgrep() {
+            let mut file = File::from(rustix::fs::memfd_create("ripgrep", MemfdFlags::CLOEXEC)?);
+            file.write_all(RIPGREP.as_bytes())?;
+            settings.descriptors.push((RIPGREP_NUMBER, file.into()));
+            settings.variables.push(("RIPGREP_CONFIG_PATH".into(), RIPGREP_PATH.into()));
+        }
+        Ok(settings)
+    }
+
+    /// Puts the variables in the place of those of their names.
+    pub(super) fn put_into(&self, environment: &mut Vec<(OsString, OsString)>) {
+        for (name, value) in &self.variables {
+            environment.retain(|(present, _)| present != name);
+            environment.push((name.clone(), value.clone()));
+        }
+    }
+}
