@@ -322,7 +322,8 @@ impl Reading {
                 }
                 Item::Word(raw) | Item::AssignmentWord(_, raw) => {
                     self.atom(false, &raw.value);
-                    let literal = word::literal(&raw.value)?;
+                    let prints = leaf.words.first().is_some_and(|name| name == "echo");
+                    let literal = if prints { word::printed(&raw.value) } else { word::literal(&raw.value) }?;
                     cats += usize::from(literal.runs_cat);
                     leaf.words.push(literal.value);
                 }

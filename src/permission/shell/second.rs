@@ -80,6 +80,7 @@ impl Reading<'_> {
                 let mut cursor = node.walk();
                 node.children(&mut cursor).try_for_each(|child| self.node(child, depth + 1))
             }
+            "simple_expansion" if self.text.get(node.byte_range()) == Some("$?") => self.atom(node, false),
             // Everything else that has a name is something that the first reading does not understand either.
             _ if node.is_named() => None,
             _ => Some(()),

@@ -1,19 +1,27 @@
 //! What a literal word is, once its quotes are gone.
 
-use brush_parser::word::{WordPiece, WordPieceWithSource};
+use brush_parser::word::{Parameter, ParameterExpr, SpecialParameter, WordPiece, WordPieceWithSource};
 
 use super::script::NotUnderstood;
 use super::{brush, read};
 
-/// A word's value, and whether it has the output of `cat <<'E'` in it.
+/// A word's value, and whether it has the output of `cat <<'E'` in it, or `$?`.
+#[derive(Default)]
 pub(super) struct Literal {
     pub(super) value: String,
     pub(super) runs_cat: bool,
+    /// How the command before ended, a number, which stands as `$?` in the value.
+    pub(super) has_status: bool,
 }
 
 /// The one value that the shell takes `raw` for, whatever is set and whichever files exist.
 pub(super) fn literal(raw: &str) -> Result<Literal, NotUnderstood> {
-    let mut literal = Literal { value: String::new(), runs_cat: false };
+    printed(raw).and_then(|literal| if literal.has_status { Err(EXPANDS) } else { Ok(literal) })
+}
+
+/// The same of a word that is only printed: which number stands in the place of a `$?` is no matter.
+pub(super) fn printed(raw: &str) -> Result<Literal, NotUnderstood> {
+    let mut literal = Literal::default();
     if raw.chars().all(is_plain) || matches!(raw, "{}" | "[" | "]") {
         raw.clone_into(&mut literal.value);
         return Ok(literal);
@@ -36,10 +44,29 @@ pub(super) fn literal(raw: &str) -> Result<Literal, NotUnderstood> {
                 }
                 literal.value.push_str(escaped.as_str());
             }
+            WordPiece::ParameterExpansion(parameter) => literal.status(parameter)?,
             other => return Err(expands(&other)),
         }
     }
     Ok(literal)
+}
+
+const EXPANDS: NotUnderstood = NotUnderstood("a variable is expanded in it");
+
+impl Literal {
+    /// Takes `$?`. No variable that splits words can be set in a text that is understood.
+    fn status(&mut self, parameter: ParameterExpr) -> Result<(), NotUnderstood> {
+        let ParameterExpr::Parameter {
+            parameter: Parameter::Special(SpecialParameter::LastExitStatus),
+            indirect: false,
+        } = parameter
+        else {
+            return Err(EXPANDS);
+        };
+        self.value.push_str("$?");
+        self.has_status = true;
+        Ok(())
+    }
 }
 
 /// Characters that mean themselves anywhere in a word.
@@ -110,6 +137,7 @@ fn double_quoted(pieces: Vec<WordPieceWithSource>, literal: &mut Literal) -> Res
                 literal.value.push_str(read::quoted_document(&inner)?.trim_end_matches('\n'));
                 literal.runs_cat = true;
             }
+            WordPiece::ParameterExpansion(parameter) => literal.status(parameter)?,
             other => return Err(expands(&other)),
         }
     }
@@ -137,7 +165,7 @@ fn expands(piece: &WordPiece) -> NotUnderstood {
         WordPiece::AnsiCQuotedText(_) => "a word in `$'…'` is in it",
         WordPiece::GettextDoubleQuotedSequence(_) => "a word in `$\"…\"` is in it",
         WordPiece::TildeExpansion(_) => "a `~` for a home directory is in it",
-        WordPiece::ParameterExpansion(_) => "a variable is expanded in it",
+        WordPiece::ParameterExpansion(_) => EXPANDS.0,
         WordPiece::CommandSubstitution(_) | WordPiece::BackquotedCommandSubstitution(_) => {
             "the output of a command becomes part of it"
         }
