@@ -14,6 +14,7 @@ const NAMES: &[&str] = &[
     ".gitmodules",
     ".gitattributes",
     ".gitconfig",
+    ".githooks",
     ".hg",
     ".hgrc",
     ".jj",
@@ -54,11 +55,18 @@ const NAMES: &[&str] = &[
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
+    "bunfig.toml",
+    "rust-toolchain",
+    "rust-toolchain.toml",
     // Editors and agents.
     ".mcp.json",
     ".vscode",
     ".devcontainer",
     ".devcontainer.json",
+    ".idea",
+    ".zed",
     ".claude",
     "AGENTS.md",
     "AGENTS.override.md",
@@ -73,6 +81,20 @@ const NAMES: &[&str] = &[
     ".windsurfrules",
     ".clinerules",
     ".aider.conf.yml",
+    ".roo",
+    ".roorules",
+    ".roomodes",
+    ".kiro",
+    ".junie",
+    ".trae",
+    ".amazonq",
+    ".continue",
+    ".continuerules",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".qwen",
+    "QWEN.md",
     // Continuous integration.
     ".gitlab-ci.yml",
     ".gitlab-ci.yaml",
@@ -98,7 +120,11 @@ const BENEATH: &[(&str, &[&str])] = &[
     (".gitea", &["workflows", "actions"]),
     (".config", &["git", "fish", "mise", "mise.toml"]),
     (".ci", &["run"]),
+    (".yarn", &["releases", "plugins"]),
 ];
+
+/// Endings of names that are protected like [`NAMES`]: tasks and settings of an editor's workspace.
+const ENDINGS: &[&str] = &[".code-workspace"];
 
 /// The protected name in `path` (absolute, without dots), if a change to it has to be confirmed. Letters match
 /// in either case: the file system may not tell them apart.
@@ -115,6 +141,9 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         if let Some(name) = NAMES.iter().find(|n| n.eq_ignore_ascii_case(part)) {
             return Some(name);
         }
+        if let Some(ending) = ENDINGS.iter().find(|ending| ends_with(part, ending)) {
+            return Some(ending);
+        }
         let below = BENEATH.iter().find(|(directory, _)| directory.eq_ignore_ascii_case(part));
         if let Some((directory, names)) = below {
             match next {
@@ -125,6 +154,11 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         }
     }
     None
+}
+
+fn ends_with(name: &str, ending: &str) -> bool {
+    let at = name.len().checked_sub(ending.len());
+    at.and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
 }
 
 /// Whether `path` is or lies beneath one of Toolgate's own.
@@ -158,6 +192,12 @@ mod tests {
             ("/ws/.cursor/rules/a.mdc", Some(".cursor")),
             ("/ws/.github/copilot-instructions.md", Some(".github")),
             ("/ws/.config/mise/config.toml", Some(".config")),
+            ("/ws/x.Code-Workspace", Some(".code-workspace")),
+            ("/ws/code-workspace", None),
+            ("/ws/.yarn/releases/yarn.cjs", Some(".yarn")),
+            ("/ws/.yarn/cache/x.zip", None),
+            ("/ws/.zed/tasks.json", Some(".zed")),
+            ("/ws/qwen.md", Some("QWEN.md")),
             ("/home/u/.bashrc", Some(".bashrc")),
             ("/ws/.envrc", Some(".envrc")),
             ("/ws/src/main.rs", None),

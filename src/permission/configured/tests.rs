@@ -405,18 +405,19 @@ async fn a_removal_goes_by_where_it_leads() {
 #[tokio::test]
 async fn a_version_is_told_unasked_where_no_file_chooses_the_program() {
     let disk = disk();
-    let given = Given { allow: &["Edit(rust-toolchain)", "Bash(cp *)"], ..Given::default() };
+    let given = Given { allow: &["Bash(cp *)"], ..Given::default() };
     given.is(&disk, "cargo --version && cd sub && rustc -V 2>&1 | head -1", "allow").await;
     given.is(&disk, "cargo --version; git --version; cat ok.txt", "allow").await;
     // What the text itself makes may choose.
-    for command in [
-        "echo x > rust-toolchain && cargo --version",
-        "cp a rust-toolchain.toml; cargo --version",
-        "cd ../outside && cargo --version",
-        "cargo --version --list",
-        "mkdir mise && cargo --version",
+    for (command, want) in [
+        ("echo x > rust-toolchain && cargo --version", "forced"),
+        ("cp a rust-toolchain.toml; cargo --version", "forced"),
+        ("cp a package.json; node --version", "ask"),
+        ("cd ../outside && cargo --version", "ask"),
+        ("cargo --version --list", "ask"),
+        ("mkdir mise && cargo --version", "ask"),
     ] {
-        given.is(&disk, command, "ask").await;
+        given.is(&disk, command, want).await;
     }
     for name in ["rust-toolchain", "rust-toolchain.toml", ".tool-versions", "mise.toml", ".config/mise.toml"]
     {
