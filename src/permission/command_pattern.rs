@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::commands::kind::{self, ProgramKind};
+use super::commands::leading_out;
 use super::shell;
 use super::shell::scan::{Segment, Sight};
 
@@ -66,9 +67,38 @@ impl Token {
         self.parts.len() > 1 && self.parts.last().is_some_and(String::is_empty)
     }
 
-    fn matches_word(&self, word: &str) -> bool {
-        glob(&self.parts, word)
+    /// Whether a star stands within a path.
+    fn is_in_path(&self) -> bool {
+        self.parts.len() > 1 && self.parts.iter().any(|part| part.contains('/'))
     }
+
+    /// A star within a path goes down from there: it stands for no `..`, and for no other path's beginning.
+    fn matches_word(&self, word: &str) -> bool {
+        let stays = || !self.is_in_path() || ways_out(word) <= ways_out(&self.parts.join("*"));
+        glob(&self.parts, word) && stays()
+    }
+}
+
+/// How many names in a word lead up, and how many of its pieces begin at a root.
+fn ways_out(word: &str) -> usize {
+    let is_url = word.contains("://");
+    let up = |name: &&str| *name == ".." || is_url && name.to_ascii_lowercase().replace("%2e", ".") == "..";
+    word.split(leading_out::BETWEEN)
+        .map(|piece| {
+            let rooted = !is_url && leading_out::is_rooted(piece);
+            usize::from(rooted) + piece.split(['/', '\\', '?', '#']).filter(up).count()
+        })
+        .sum()
+}
+
+/// Whether the words behind the one at `at` may be what the star at the end of the last token stands for as well: where
+/// that is a path, none that lead elsewhere. What follows a program or a script is for that.
+fn may_follow(last: &Token, words: &[String], at: usize) -> bool {
+    let of_script = |program: &String| kind::kind(program) == ProgramKind::Interpreter;
+    !last.is_in_path()
+        || at == 0
+        || words.first().is_some_and(of_script)
+        || !words.iter().skip(at + 1).any(|word| leading_out::leads_out(word))
 }
 
 /// Whether `text` is the parts in order, with anything between them.
@@ -108,6 +138,11 @@ impl CommandPattern {
     /// The first word, when the pattern spells it out.
     pub(crate) fn program(&self) -> Option<&str> {
         self.tokens.first().and_then(Token::literal)
+    }
+
+    /// Whether a star of it stands within a path.
+    pub(crate) fn has_star_in_path(&self) -> bool {
+        self.tokens.iter().any(Token::is_in_path)
     }
 
     /// Whether any star is in it.
@@ -193,7 +228,7 @@ impl CommandPattern {
                 None if self.open || word == words.len() => return Some(Coverage { spelled, exact }),
                 Some(last) if token + 1 == self.tokens.len() && last.ends_in_star() && word < words.len() => {
                     // `ls*`: no boundary, so whatever follows is covered too.
-                    if last.matches_word(&words[word]) {
+                    if last.matches_word(&words[word]) && may_follow(last, words, word) {
                         return Some(Coverage { spelled, exact });
                     }
                     false
@@ -446,6 +481,48 @@ mod tests {
         assert!(denies("* --force", "git push --force"), "for deny it is any");
         assert!(denies("* --force", "./x --force"), "for deny a path, too");
         assert!(allows("*", "rm -r x") && allows("* *", "rm -r x"));
+    }
+
+    #[test]
+    fn a_star_in_a_path_goes_down_from_there() {
+        for (pattern, command, want) in [
+            ("./scripts/*", "./scripts/a.sh ../x /y", true),
+            ("./scripts/*", "./scripts/sub/a.sh", true),
+            ("./scripts/*", "./scripts/../../usr/bin/touch /x", false),
+            ("./scripts/*", "./scripts/..", false),
+            ("./scripts/.*", "./scripts/../x", false),
+            ("./scripts/*./x", "./scripts/../x", false),
+            ("./scripts/*", "./scripts/a..b/...", true),
+            (".venv/bin/*", ".venv/bin/../../x", false),
+            ("node_modules/.bin/*", "node_modules/.bin/tsc -p ../x", true),
+            ("../tools/*", "../tools/a", true),
+            ("../tools/*", "../tools/../a", false),
+            ("*/gradlew build", "/tmp/gradlew build", false),
+            ("python3 scripts/*", "python3 scripts/a.py /data/x", true),
+            ("python3 scripts/*", "python3 scripts/../x.py", false),
+            ("bash scripts/*", "bash scripts/../x", false),
+            ("rm -rf build/*", "rm -rf build/a build/b", true),
+            ("rm -rf build/*", "rm -rf build/../src", false),
+            ("rm -rf build/*", "rm -rf build/a build/../src", false),
+            ("rm -rf build/*", "rm -rf build/a /src", false),
+            ("cp src/* dist/*", "cp src/a b dist/a", false),
+            ("cp src/* dist/*", "cp src/a dist/../../x", false),
+            ("cp src/* dist/*", "cp src/../a dist/x", false),
+            ("cp src/* dist/*", "cp src/a dist/b", true),
+            ("tool --out=src/*", "tool --out=src/../x", false),
+            ("tool --out=src/*", "tool --out=src/x:/etc", false),
+            ("tool --map=*/x", "tool --map=/etc/x", false),
+            ("tool --map=*/x", "tool --map=a:../x", false),
+            ("gh api repos/*", "gh api repos/o/r/compare/a...b", true),
+            ("gh api repos/*", "gh api repos/../user", false),
+            ("curl https://a.example/b/*", "curl https://a.example/b/c?to=/d", true),
+            ("curl https://a.example/b/*", "curl https://a.example/b/../c", false),
+            ("curl https://a.example/b/*", "curl https://a.example/b/%2e%2E?c", false),
+            ("ls *", "ls ../x", true),
+            ("npm run *", "npm run build", true),
+        ] {
+            assert_eq!(allows(pattern, command), want, "{pattern}: {command}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Grant {
             && self.rule.is_for_bash()
             && !self.rule.only_narrows()
             && !leaf.is_fed()
-            && !leads_out(subject)
+            && leading_out(subject).next().is_none()
             && !subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf))
             && rule_allows_leaf(&self.rule, leaf, confined, hides)
     }
@@ -91,13 +91,12 @@ impl Grant {
     }
 }
 
-/// Whether a word of the call means a path outside of the workspace by a link: whoever granted it saw the name alone.
-fn leads_out(subject: &Subject<'_>) -> bool {
-    let place = &subject.place;
+/// The words of the call that mean a path outside of the workspace by a link: who granted it saw the name alone.
+pub(super) fn leading_out<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s WordPath> {
+    let (place, on_disk) = (&subject.place, &subject.on_disk);
     let led = |word: &WordPath| word.path != place.resolve(&word.written);
-    let on_disk = &subject.on_disk;
-    let mut words = on_disk.leads.iter().chain(&on_disk.copied).chain(&on_disk.may_lead);
-    words.any(|word| led(word) && !word.path.starts_with(&place.workspace))
+    let words = on_disk.leads.iter().chain(&on_disk.copied).chain(&on_disk.may_lead);
+    words.filter(move |word| led(word) && !word.path.starts_with(&place.workspace))
 }
 
 /// The one directory in which the command starts, where that is known.

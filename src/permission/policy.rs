@@ -363,7 +363,7 @@ impl Policy {
         let (confined, hides) = (circumstances.confined, self.hides_beneath(subject));
         let mut found = None;
         for (number, leaf) in command.understood()?.leaves().iter().enumerate().filter(|(_, l)| !l.carried) {
-            let reason = if let Some(rule) = self.allow.allows_leaf(leaf, confined, hides) {
+            let reason = if let Some(rule) = self.allow.allows_leaf(leaf, subject, confined, hides) {
                 by_rule("allowed by", rule)
             } else if let Some(grant) =
                 circumstances.grants.iter().find(|grant| grant.covers_leaf(leaf, subject, confined, hides))

@@ -1,10 +1,12 @@
 //! Rules compiled for matching: widely for deny and ask, narrowly for allow.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::command_pattern::{CommandPattern, CommandSet, Coverage};
 use super::commands::{kind, read_only};
+use super::grant;
 use super::host::HostPattern;
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
 use super::rule::{Guard, Rule, Spec, ToolPattern};
@@ -312,11 +314,19 @@ impl RuleList {
     }
 
     /// Narrow matching of one command of a text: a rule covers every word of it.
-    pub(crate) fn allows_leaf(&self, leaf: &Leaf, confined: bool, hides: bool) -> Option<&SourcedRule> {
+    pub(crate) fn allows_leaf(
+        &self,
+        leaf: &Leaf,
+        subject: &Subject<'_>,
+        confined: bool,
+        hides: bool,
+    ) -> Option<&SourcedRule> {
         let names = [leaf.words.first()?, leaf.inner().first()?];
         let distinct = if names[0] == names[1] { &names[..1] } else { &names[..] };
         let mut rules = distinct.iter().flat_map(|name| self.for_program(name));
-        rules.find(|r| rule_allows_leaf(&r.rule, leaf, confined, hides))
+        rules.find(|r| {
+            rule_allows_leaf(&r.rule, leaf, confined, hides) && stays_beneath(&r.rule, leaf, subject)
+        })
     }
 
     /// Rules for Bash that may cover a command of this name.
@@ -373,4 +383,22 @@ pub(crate) fn rule_allows_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: 
         let descends = leaf.known().is_none_or(|known| known.recursive) && read_only::is_listed(&words[0]);
         kind::may_allow(words, &coverage, confined) && (coverage.exact || !hides || !descends)
     })
+}
+
+/// Whether the paths that a rule's stars stand for lie where they seem to: a link on the way may lead out of the workspace.
+/// A program may be one of a system's by its own name (`.venv/bin/python`).
+fn stays_beneath(rule: &Rule, leaf: &Leaf, subject: &Subject<'_>) -> bool {
+    let Spec::Command(pattern) = &rule.spec else { return true };
+    if !pattern.has_star_in_path() {
+        return true;
+    }
+    let name = |path: &Path| path.file_name().and_then(OsStr::to_str).map(kind::base_name).map(str::to_owned);
+    let programs = [leaf.words.first(), leaf.inner().first()];
+    let is_program = |word: &WordPath| {
+        let is_it = |program: &&String| word.written.ends_with(program.trim_start_matches("./"));
+        programs.iter().flatten().any(is_it) && name(&word.written) == name(&word.path)
+    };
+    let mut strays = grant::leading_out(subject).filter(|word| !is_program(word));
+    let may_be_new = subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf));
+    subject.on_disk.words_located && !may_be_new && strays.next().is_none()
 }

@@ -89,11 +89,17 @@ fn row(name: &str) -> Option<&'static Row> {
     ROWS.get(name).copied()
 }
 
+/// What stands between the paths in one word, such as `name=path` and `from:to`.
+pub(in crate::permission) const BETWEEN: [char; 5] = ['=', ':', ',', ';', ' '];
+
+/// Whether a path does not count from the directory that it is used in.
+pub(in crate::permission) fn is_rooted(path: &str) -> bool {
+    path.starts_with(['/', '~', '\\'])
+}
+
 /// Whether a path, or one in a value such as `name=path`, may be one outside of the directory that it counts from.
-pub(super) fn leads_out(value: &str) -> bool {
-    value
-        .split(['=', ':', ',', ';', ' '])
-        .any(|part| part.starts_with(['/', '~', '\\']) || part.split('/').any(|name| name == ".."))
+pub(in crate::permission) fn leads_out(value: &str) -> bool {
+    value.split(BETWEEN).any(|part| is_rooted(part) || part.split('/').any(|name| name == ".."))
 }
 
 /// Whether a word that a star stands for is such an option, or the value of one that a star stands for, and leads out.

@@ -9,7 +9,7 @@ pub(crate) mod descent;
 mod first_words;
 pub(crate) mod git;
 pub(crate) mod kind;
-mod leading_out;
+pub(in crate::permission) mod leading_out;
 pub(in crate::permission) mod named_elsewhere;
 pub(in crate::permission) mod names;
 pub(crate) mod operands;

@@ -181,3 +181,42 @@ async fn a_copy_of_more_than_can_be_looked_at_asks() {
         .is(&disk, "cp -r t new", "forced")
         .await;
 }
+
+#[tokio::test]
+async fn a_star_in_a_path_follows_no_link_out_of_the_workspace() {
+    let disk = disk();
+    symlink(&disk.outside, disk.root.join("sub/out")).unwrap();
+    symlink("sub", disk.root.join("within")).unwrap();
+    std::fs::create_dir_all(disk.root.join(".venv/bin")).unwrap();
+    symlink("/usr/bin/python3", disk.root.join(".venv/bin/python")).unwrap();
+    symlink("/usr/bin/touch", disk.root.join(".venv/bin/tool")).unwrap();
+    let allow = &[
+        "Bash(touch sub/*)",
+        "Bash(touch *)",
+        "Bash(tool -Isub/*)",
+        "Bash(rm within/*)",
+        "Bash(.venv/bin/*)",
+        "Bash(python3 sub/*)",
+        "Bash(git pull *)",
+    ];
+    for (rule, command, want) in [
+        (0, "touch sub/new", "allow"),
+        (0, "touch sub/out/new", "ask"),
+        (0, "touch sub/new sub/out/new", "ask"),
+        (0, "timeout 5 touch sub/out/new", "ask"),
+        (0, "cd sub && touch sub/new", "allow"),
+        (1, "touch sub/out/new", "allow"),
+        (2, "tool -Isub/a", "allow"),
+        (2, "tool -Isub/out/a", "ask"),
+        (3, "rm within/a", "allow"),
+        (4, ".venv/bin/python x.py", "allow"),
+        (4, ".venv/bin/tool x", "ask"),
+        (5, "python3 sub/out/x.py", "ask"),
+        (5, "python3 sub/x.py", "allow"),
+    ] {
+        Given { allow: &allow[rule..=rule], ..Given::default() }.is(&disk, command, want).await;
+    }
+    let both = [allow[0], allow[6]];
+    Given { allow: &both, ..Given::default() }.is(&disk, "git pull && touch sub/new", "ask").await;
+    Given { allow: &both, ..Given::default() }.is(&disk, "touch sub/new && git pull", "allow").await;
+}
