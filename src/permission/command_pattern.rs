@@ -25,12 +25,26 @@ struct Token {
 }
 
 /// Which words of a command a pattern names, and which its stars swallowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Coverage {
     /// For each word whether the pattern spells it out.
     pub(crate) spelled: Vec<bool>,
     /// The pattern has no star at all: it names this one command.
     pub(crate) exact: bool,
+    /// How many directories beneath the workspace the command starts.
+    pub(crate) depth: usize,
+}
+
+impl Coverage {
+    /// All words are spelled out.
+    pub(crate) fn whole(words: &[String]) -> Self {
+        Self { spelled: vec![true; words.len()], exact: true, depth: 0 }
+    }
+
+    /// The same of the words from one of them on.
+    pub(crate) fn behind(&self, at: usize) -> Self {
+        Self { spelled: self.spelled.get(at..).unwrap_or_default().to_vec(), ..*self }
+    }
 }
 
 impl Token {
@@ -183,7 +197,7 @@ impl CommandPattern {
             words.push("x".to_owned());
             spelled.push(false);
         }
-        let coverage = Coverage { spelled, exact: false };
+        let coverage = Coverage { spelled, ..Coverage::default() };
         let brings_code =
             kind::kind(program) == ProgramKind::Interpreter && !kind::may_allow(&words, &coverage, true);
         // Stars in quotes may be meant as they are: then it spells out one text.
@@ -215,7 +229,7 @@ impl CommandPattern {
     pub(crate) fn allows(&self, words: &[String]) -> Option<Coverage> {
         let exact = !self.has_star();
         if let Some(quoted) = &self.quoted {
-            return (quoted == words).then(|| Coverage { spelled: vec![true; words.len()], exact });
+            return (quoted == words).then(|| Coverage::whole(words));
         }
         if !self.may_begin_with(words.first()?) {
             return None;
@@ -225,11 +239,13 @@ impl CommandPattern {
         let mut retry: Option<(usize, usize)> = None;
         loop {
             let goes_on = match self.tokens.get(token) {
-                None if self.open || word == words.len() => return Some(Coverage { spelled, exact }),
+                None if self.open || word == words.len() => {
+                    return Some(Coverage { spelled, exact, depth: 0 });
+                }
                 Some(last) if token + 1 == self.tokens.len() && last.ends_in_star() && word < words.len() => {
                     // `ls*`: no boundary, so whatever follows is covered too.
                     if last.matches_word(&words[word]) && may_follow(last, words, word) {
-                        return Some(Coverage { spelled, exact });
+                        return Some(Coverage { spelled, exact, depth: 0 });
                     }
                     false
                 }

@@ -54,7 +54,7 @@ impl Grant {
             && !leaf.is_fed()
             && leading_out(subject).next().is_none()
             && !subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf))
-            && rule_allows_leaf(&self.rule, leaf, confined, hides)
+            && rule_allows_leaf(&self.rule, leaf, subject, confined, hides)
     }
 
     /// Whether it covers the whole call: only the very thing that it names. Commands are covered one by one.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::command_pattern::{CommandPattern, CommandSet, Coverage};
 use super::commands::{kind, read_only};
@@ -309,7 +309,7 @@ impl RuleList {
         };
         let found = self.rules.iter().find(spells)?;
         let words = shell::one_literal(command.text())?;
-        let coverage = Coverage { spelled: vec![true; words.len()], exact: true };
+        let coverage = Coverage::whole(&words);
         (confined && kind::may_allow(&words, &coverage, confined)).then_some(found)
     }
 
@@ -325,7 +325,7 @@ impl RuleList {
         let distinct = if names[0] == names[1] { &names[..1] } else { &names[..] };
         let mut rules = distinct.iter().flat_map(|name| self.for_program(name));
         rules.find(|r| {
-            rule_allows_leaf(&r.rule, leaf, confined, hides) && stays_beneath(&r.rule, leaf, subject)
+            rule_allows_leaf(&r.rule, leaf, subject, confined, hides) && stays_beneath(&r.rule, leaf, subject)
         })
     }
 
@@ -369,16 +369,23 @@ fn rule_allows_text(rule: &Rule, command: &CommandAnalysis, confined: bool) -> b
     let (Spec::Command(pattern), Some(script)) = (&rule.spec, command.understood()) else { return false };
     pattern.is_text(command.text())
         && script.started().all(|leaf| {
-            let coverage = Coverage { spelled: vec![true; leaf.words.len()], exact: true };
+            let coverage = Coverage::whole(&leaf.words);
             kind::may_allow(&leaf.words, &coverage, confined)
         })
 }
 
 /// Whether a rule covers the command, or the one that it only times or bounds.
-pub(crate) fn rule_allows_leaf(rule: &Rule, leaf: &Leaf, confined: bool, hides: bool) -> bool {
+pub(crate) fn rule_allows_leaf(
+    rule: &Rule,
+    leaf: &Leaf,
+    subject: &Subject<'_>,
+    confined: bool,
+    hides: bool,
+) -> bool {
     let Spec::Command(pattern) = &rule.spec else { return false };
     [leaf.words.as_slice(), leaf.inner()].into_iter().any(|words| {
-        let Some(coverage) = pattern.allows(words) else { return false };
+        let Some(mut coverage) = pattern.allows(words) else { return false };
+        coverage.depth = depth(leaf, subject);
         // What descends would read what a rule hides: only the command that a rule names whole may.
         let descends = leaf.known().is_none_or(|known| known.recursive) && read_only::is_listed(&words[0]);
         kind::may_allow(words, &coverage, confined) && (coverage.exact || !hides || !descends)
@@ -401,4 +408,15 @@ fn stays_beneath(rule: &Rule, leaf: &Leaf, subject: &Subject<'_>) -> bool {
     let mut strays = grant::leading_out(subject).filter(|word| !is_program(word));
     let may_be_new = subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf));
     subject.on_disk.words_located && !may_be_new && strays.next().is_none()
+}
+
+/// How many directories beneath the workspace the command starts at least.
+fn depth(leaf: &Leaf, subject: &Subject<'_>) -> usize {
+    let place = &subject.place;
+    let beneath = |directory: &PathBuf| {
+        let starts = place.resolve(directory);
+        starts.strip_prefix(&place.workspace).map_or(0, |within| within.components().count())
+    };
+    let plain = subject.on_disk.enters_plainly;
+    leaf.directories.iter().filter(|_| plain).map(beneath).min().unwrap_or_default()
 }

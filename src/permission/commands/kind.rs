@@ -157,6 +157,22 @@ pub(crate) fn may_allow(words: &[String], coverage: &Coverage, confined: bool) -
     if coverage.exact {
         return true;
     }
+    match kind {
+        ProgramKind::Carrier => false,
+        ProgramKind::Listed => listed_is_harmless(words, coverage),
+        ProgramKind::Interpreter => {
+            script_comes_first(words, coverage) && what_it_runs_is_covered(words, coverage, MAX_NESTED)
+        }
+        ProgramKind::RunsWorkspace | ProgramKind::Other => words_are_covered(words, coverage, MAX_NESTED),
+    }
+}
+
+/// Most programs that are looked at in one command where each runs the next one; with more of them no star covers it.
+const MAX_NESTED: usize = 4;
+
+/// Whether no word that a star stands for has the program run, write or load something else.
+fn words_are_covered(words: &[String], coverage: &Coverage, nested: usize) -> bool {
+    let Some(program) = words.first() else { return true };
     let name = base_name(program);
     let swallowed: Vec<&str> = words
         .iter()
@@ -165,29 +181,42 @@ pub(crate) fn may_allow(words: &[String], coverage: &Coverage, confined: bool) -
         .filter(|(_, spelled)| !**spelled)
         .map(|(word, _)| word.as_str())
         .collect();
-    match kind {
-        ProgramKind::Carrier => false,
-        ProgramKind::Listed => listed_is_harmless(words, coverage),
-        ProgramKind::Interpreter => script_comes_first(words, coverage),
-        ProgramKind::RunsWorkspace | ProgramKind::Other => {
-            // `tar cIf`: its first word is options even without a dash.
-            let old_style = name == "tar" && words.get(1).is_some_and(|w| w.contains(['I', 'F', 'T', 'P']));
-            let plain = name != "git" || git_is_plain(words, coverage);
-            let of_subcommand = |w: &str| {
-                name == "git" && is_risky_for_git(words, w) || carriers::of_subcommand(name, words, w)
-            };
-            let beyond = name == "git" && compares_files_outside(words, &swallowed);
-            let risky =
-                old_style || beyond || swallowed.iter().any(|w| is_risky_option(name, w) || of_subcommand(w));
-            let spelled = |at: usize| coverage.spelled.get(at).copied().unwrap_or(false);
-            plain
-                && !risky
-                && !carriers::runs_swallowed(name, words, spelled)
-                && !leading_out::by_option(name, words, spelled)
-                && !leading_out::by_place(name, words, spelled)
-                && !setting_up::swallowed(name, words, spelled)
-        }
-    }
+    // `tar cIf`: its first word is options even without a dash.
+    let is_tar = matches!(name, "tar" | "bsdtar" | "gtar");
+    let old_style = is_tar && words.get(1).is_some_and(|w| w.contains(['I', 'F', 'T', 'P']));
+    let plain = name != "git" || git_is_plain(words, coverage);
+    let of_subcommand =
+        |w: &str| name == "git" && is_risky_for_git(words, w) || carriers::of_subcommand(name, words, w);
+    let beyond = name == "git" && compares_files_outside(words, &swallowed);
+    let risky = old_style || beyond || swallowed.iter().any(|w| is_risky_option(name, w) || of_subcommand(w));
+    let spelled = |at: usize| coverage.spelled.get(at).copied().unwrap_or(false);
+    plain
+        && !risky
+        && !carriers::runs_swallowed(name, words, spelled)
+        && !leading_out::swallowed(name, words, coverage.depth, spelled)
+        && !setting_up::swallowed(name, words, spelled)
+        && what_it_runs_is_covered(words, coverage, nested)
+}
+
+/// The same of the program that a subcommand runs, or of a module (`uv run pytest`, `python3 -m pytest`): it has options of
+/// its own.
+fn what_it_runs_is_covered(words: &[String], coverage: &Coverage, nested: usize) -> bool {
+    let name = words.first().map(|program| base_name(program)).unwrap_or_default();
+    let module =
+        || words.iter().position(|word| word == "-m").map(|at| at + 1).filter(|at| *at < words.len());
+    let places = match kind(name) {
+        ProgramKind::Interpreter if name == "python" => module().into_iter().collect(),
+        ProgramKind::Interpreter => Vec::new(),
+        _ => carriers::run_by_subcommand(name, words),
+    };
+    places.into_iter().filter(|at| *at < words.len()).all(|at| {
+        let (words, coverage) = (&words[at..], coverage.behind(at));
+        nested > 0
+            && match kind(&words[0]) {
+                ProgramKind::Interpreter => what_it_runs_is_covered(words, &coverage, nested - 1),
+                _ => words_are_covered(words, &coverage, nested - 1),
+            }
+    })
 }
 
 /// A listed command stays harmless when the words that the rule spells out are taken as they are.
@@ -640,6 +669,10 @@ mod tests {
             "gcc -o /outside m.c",
             "uv venv /outside",
             "git worktree remove ../x",
+            "unzip -o -: a.zip",
+            "bsdtar -P -xf a",
+            "bsdtar xPf a",
+            "go test --o=/outside",
         ];
         let covered: Vec<&str> = commands.into_iter().filter(|command| by_star(command)).collect();
         assert!(covered.is_empty(), "{covered:#?}");
@@ -647,6 +680,38 @@ mod tests {
             commands.into_iter().all(|command| allows(command, command, true)),
             "those that are spelt out"
         );
+    }
+
+    #[test]
+    fn a_star_behind_a_module_or_a_runner_is_that_of_what_they_run() {
+        for (pattern, command, want) in [
+            ("python3 -m pytest *", "python3 -m pytest -q -k a tests", true),
+            ("python3 -m pytest *", "python3 -m pytest -c /x", false),
+            ("python3 -m pytest *", "python3 -m pytest --junitxml=/x", false),
+            ("python3 -m pytest *", "python3 -m pytest -o cache_dir=/x", false),
+            ("python3 -m pytest -c /x *", "python3 -m pytest -c /x -q", true),
+            ("python -m mypy *", "python -m mypy --python-executable=./x", false),
+            ("python -m mypy *", "python -m mypy src", true),
+            ("python3 x.py *", "python3 x.py -m /x", true),
+            ("uv run pytest *", "uv run pytest -c /x", false),
+            ("uv run pytest *", "uv run pytest -q", true),
+            ("uv run python *", "uv run python x.py /data", true),
+            ("uv run python -m pytest *", "uv run python -m pytest -c /x", false),
+            ("poetry run pytest *", "poetry run pytest --rootdir=/x", false),
+            ("bundle exec rspec *", "bundle exec rspec -r /x", false),
+            ("bundle exec rspec *", "bundle exec rspec spec/a_spec.rb:5", true),
+            ("pnpm exec tsc *", "pnpm exec tsc -p /x", false),
+            ("pnpm exec tsc *", "pnpm exec tsc --noEmit", true),
+            ("npm exec jest *", "npm exec jest -- --outputFile=/x", false),
+            ("npm exec git *", "npm exec git push --receive-pack=./x", false),
+            ("docker exec web *", "docker exec web cat /var/log/x", true),
+            ("cargo fmt *", "cargo fmt -- /x/y.rs", false),
+            ("cargo fmt *", "cargo fmt --all -- --check", true),
+        ] {
+            assert_eq!(allows(pattern, command, true), want, "{pattern} | {command}");
+        }
+        let nested = format!("{}pytest", "npm exec ".repeat(6));
+        assert!(!allows(&format!("{nested} *"), &format!("{nested} -q"), true), "too many runners");
     }
 
     #[test]
@@ -729,6 +794,12 @@ mod tests {
             "git diff HEAD -- src/a",
             "git diff HEAD~1 HEAD",
             "git commit --signoff -m x",
+            "unzip -o a.zip",
+            "terraform plan -out=tfplan",
+            "eslint --fix src --ext .ts",
+            "prettier --write src/**/*.ts",
+            "dotnet test --filter X",
+            "npx-x",
         ];
         let asked: Vec<&str> = commands.into_iter().filter(|command| !by_star(command)).collect();
         assert!(asked.is_empty(), "{asked:#?}");

@@ -1,87 +1,66 @@
-//! Options by which a program works on another directory, or by another file of settings: behind a star their value may
-//! not lead out of the workspace.
+//! Words by which a program works on another directory, writes or loads a file elsewhere: behind a star they may not lead
+//! out of the workspace.
 //!
 //! A rule holds where a command starts in the workspace, so that a relative path without `..` stays there.
 
-use super::names::{Index, Options as Row, index};
+use super::carriers;
+use super::first_words;
+use super::names::{Index, Names, Options as Row, index};
 
+/// Programs that build, test, check and install. They write and load by so many options, and work on whatever they are
+/// given, that no word of theirs may lead out.
+static STAY: Names = Names::of(&[
+    "cargo rustc rustdoc go npm npx pnpm yarn bun bunx deno pip pipx uv uvx pdm hatch poetry pipenv rye pixi pytest mypy",
+    "pyright ruff black isort flake8 pylint tox nox pre-commit jest vitest mocha vite webpack rollup eslint prettier tsc",
+    "biome cmake ctest ninja gradle gradlew mvn mvnw ant rake bundle rspec rubocop composer phpunit mix stack cabal dune",
+    "zig dotnet terraform tofu ansible ansible-playbook golangci-lint",
+]);
+
+/// Letters of options of those, behind which a path may stand in one word with other letters (`-qc/x.ini`), and options
+/// of other programs.
 const TABLE: &[Row] = &[
-    // The Cargo book, "Cargo Commands".
+    // The Cargo book, "Cargo Commands"; npm-config(7), pnpm.io/cli, bun.sh/docs/cli; `go help build`.
+    Row { names: "cargo npm", long: "", short: "C" },
+    Row { names: "bun", long: "", short: "cr" },
+    Row { names: "go", long: "", short: "Co" },
+    // pip.pypa.io, "pip install"; docs.pytest.org, "Command-line Flags".
+    Row { names: "pip", long: "", short: "te" },
+    Row { names: "pytest", long: "", short: "co" },
     Row {
-        names: "cargo",
-        long: "manifest-path target-dir artifact-dir out-dir lockfile-path root path",
-        short: "C",
-    },
-    // npm-config(7), pnpm.io/cli, classic.yarnpkg.com/cli, bun.sh/docs/cli.
-    Row { names: "npm", long: "prefix pack-destination logs-dir cache", short: "C" },
-    Row { names: "pnpm", long: "dir prefix", short: "C" },
-    Row { names: "yarn", long: "cwd", short: "" },
-    Row { names: "bun", long: "cwd config preload", short: "cr" },
-    // `go help build`, `go help test`.
-    Row {
-        names: "go",
-        long: "outputdir coverprofile cpuprofile memprofile trace blockprofile mutexprofile modfile overlay",
-        short: "Co",
-    },
-    // pip.pypa.io, "pip install"; tar 1.34 manual, 3.4.2.
-    Row { names: "pip", long: "log target prefix root src editable cache-dir", short: "te" },
-    Row { names: "tar bsdtar gtar", long: "directory index-file one-top-level", short: "C" },
-    // docker-build(1), docker-save(1); cli.github.com/manual; kubernetes.io, "kubectl cluster-info dump".
-    Row { names: "docker podman", long: "output iidfile metadata-file", short: "o" },
-    Row { names: "gh", long: "dir output", short: "DO" },
-    Row { names: "kubectl", long: "output-directory cache-dir", short: "" },
-    // docs.pytest.org, "Command-line Flags": `-o pythonpath=…` too; `--basetemp` is emptied.
-    Row {
-        names: "pytest",
-        long: "rootdir confcutdir basetemp config-file override-ini junitxml junit-xml log-file",
+        names: "tox pre-commit deno jest vitest vite webpack eslint prettier black",
+        long: "",
         short: "co",
     },
-    Row { names: "mypy", long: "config-file custom-typeshed-dir", short: "" },
-    Row { names: "ruff", long: "config", short: "" },
-    Row { names: "tox", long: "conf workdir root", short: "c" },
-    Row { names: "nox", long: "noxfile envdir", short: "f" },
-    Row { names: "pre-commit", long: "config", short: "c" },
-    Row { names: "poetry", long: "directory project", short: "CP" },
-    Row { names: "uv pdm hatch", long: "directory project config-file python target prefix", short: "p" },
-    // jestjs.io, vitest.dev, eslint.org, prettier.io, vite.dev, webpack.js.org, typescriptlang.org: "CLI".
+    Row { names: "nox ruff", long: "", short: "fo" },
+    Row { names: "poetry uv pdm hatch", long: "", short: "CPp" },
+    Row { names: "tsc dotnet", long: "", short: "pbo" },
+    // cmake(1), ninja(1), docs.gradle.org, mvn(1), ant(1), rake(1), rspec(1), composer(1), phpunit(1).
+    Row { names: "cmake ninja", long: "", short: "SBCDf" },
+    Row { names: "gradle gradlew", long: "", short: "pbcIgD" },
+    Row { names: "mvn", long: "", short: "fstgD" },
+    Row { names: "ant", long: "", short: "fl" },
+    Row { names: "rake rspec mix", long: "", short: "fIROr" },
+    Row { names: "composer phpunit", long: "", short: "dc" },
+    Row { names: "ansible ansible-playbook", long: "", short: "iM" },
+    // tar 1.34 manual, 3.4.2.
+    Row { names: "tar bsdtar gtar", long: "directory index-file one-top-level", short: "C" },
+    // docker-build(1), docker-save(1), docker-volume-create(1), docker-compose(1).
     Row {
-        names: "jest vitest vite webpack eslint prettier",
-        long: "rootDir root dir config plugin rulesdir resolve-plugins-relative-to globalSetup setupFiles",
-        short: "c",
+        names: "docker podman docker-compose",
+        long: "output iidfile metadata-file cache-to secret build-context opt file project-directory tlscacert tlscert",
+        short: "of",
     },
-    Row { names: "tsc", long: "project build", short: "pb" },
-    // cmake(1), ctest(1), ninja(1), meson(1), just(1), taskfile.dev.
-    Row { names: "cmake", long: "build install toolchain", short: "SBCD" },
-    Row { names: "ctest", long: "test-dir build-and-test", short: "" },
-    Row { names: "ninja", long: "", short: "Cf" },
+    // cli.github.com/manual; kubernetes.io, "kubectl"; helm.sh/docs, "helm template", "helm pull".
+    Row { names: "gh", long: "dir output", short: "DO" },
+    Row { names: "kubectl", long: "output-directory cache-dir profile-output www", short: "" },
+    Row { names: "helm", long: "output-dir destination registry-config repository-config", short: "d" },
+    // meson(1), just(1), taskfile.dev: other words are for the project, or for recipes.
     Row { names: "meson", long: "native-file cross-file", short: "C" },
-    Row { names: "just", long: "working-directory", short: "d" },
+    Row { names: "just", long: "working-directory justfile", short: "df" },
     Row { names: "task", long: "dir taskfile", short: "dt" },
-    // docs.gradle.org, "Command-Line Interface"; mvn(1); ant(1): files of a build, a Java.
-    Row {
-        names: "gradle gradlew",
-        long: "project-dir build-file settings-file init-script include-build gradle-user-home project-cache-dir",
-        short: "pbcIgD",
-    },
-    Row { names: "mvn", long: "file settings global-settings toolchains", short: "fstgD" },
-    Row { names: "ant", long: "buildfile file lib", short: "fl" },
-    Row { names: "rake", long: "rakefile libdir rakelibdir require", short: "fIRr" },
-    Row { names: "bundle", long: "gemfile path", short: "" },
-    Row { names: "rspec", long: "require options", short: "rIO" },
-    Row { names: "composer phpunit", long: "working-dir configuration bootstrap", short: "dc" },
-    Row { names: "mix", long: "require", short: "r" },
-    Row { names: "stack", long: "stack-yaml work-dir", short: "" },
-    Row { names: "cabal", long: "project-dir project-file builddir", short: "" },
-    Row { names: "dune", long: "root workspace build-dir", short: "" },
-    Row { names: "zig", long: "build-file build-runner", short: "" },
-    Row { names: "deno", long: "config import-map", short: "c" },
-    Row { names: "dotnet", long: "project", short: "p" },
     // hg(1), jj: settings and hooks of another repository.
     Row { names: "hg", long: "cwd repository", short: "R" },
     Row { names: "jj", long: "repository", short: "R" },
-    // developer.hashicorp.com, "terraform"; ansible(1): an inventory may be a program.
-    Row { names: "terraform", long: "chdir", short: "" },
-    Row { names: "ansible ansible-playbook", long: "inventory module-path playbook-dir", short: "iM" },
 ];
 
 fn row(name: &str) -> Option<&'static Row> {
@@ -99,21 +78,103 @@ pub(in crate::permission) fn is_rooted(path: &str) -> bool {
 
 /// Whether a path, or one in a value such as `name=path`, may be one outside of the directory that it counts from.
 pub(in crate::permission) fn leads_out(value: &str) -> bool {
-    value.split(BETWEEN).any(|part| is_rooted(part) || part.split('/').any(|name| name == ".."))
+    value.split(BETWEEN).any(|path| leaves(path, 0))
 }
 
-/// Whether a word that a star stands for is such an option, or the value of one that a star stands for, and leads out.
-pub(super) fn by_option(name: &str, words: &[String], spelled: impl Fn(usize) -> bool) -> bool {
+/// Whether a path may be one outside of the workspace, for a command that starts `depth` directories beneath it. Only at
+/// its beginning a `..` counts back: behind a name it may go up from where a link leads. What every program has open
+/// lies nowhere.
+fn leaves(path: &str, depth: usize) -> bool {
+    let mut names = path.split('/').filter(|name| !matches!(*name, "" | ".")).peekable();
+    let mut up = 0;
+    while names.next_if_eq(&"..").is_some() {
+        up += 1;
+    }
+    let streams = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    is_rooted(path) && !streams.contains(&path) || up > depth || names.any(|name| name == "..")
+}
+
+/// Whether a star may not stand for one of the words, since it leads out: each word of which `spelled` says no is one
+/// that the star stands for.
+pub(super) fn swallowed(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
+    by_word(name, words, depth, &spelled)
+        || by_option(name, words, depth, &spelled)
+        || by_place(name, words, depth, &spelled)
+}
+
+/// The same of programs of which no word may lead out, whatever it is.
+fn by_word(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
+    let own = own_words(name, words);
+    STAY.has(name)
+        && words
+            .iter()
+            .enumerate()
+            .take(own)
+            .skip(1)
+            .any(|(at, word)| !spelled(at) && strays(name, word, depth))
+}
+
+/// How many words are the program's own: what follows is for the workspace's program that it runs, or for another one
+/// that counts by itself.
+fn own_words(name: &str, words: &[String]) -> usize {
+    let all = words.len();
+    if let Some(last) = carriers::run_by_subcommand(name, words).last() {
+        return last + 1;
+    }
+    let run = first_words::places(words).into_iter().find(|at| words[*at] == "run");
+    match (name, run) {
+        ("cargo" | "dotnet", Some(_)) => words.iter().position(|word| word == "--").unwrap_or(all),
+        ("go" | "deno" | "bun", Some(at)) => at + 2,
+        _ => all,
+    }
+}
+
+/// Whether a word, or a path in it, leads out. Addresses of hosts do not.
+fn strays(name: &str, word: &str, depth: usize) -> bool {
+    let option = word.starts_with('-');
+    // `-t "GET /users"` is a text, `-o "addopts=-c /x"` is more words.
+    if let Some((first, _)) = word.split_once(' ').filter(|(first, _)| !option && !first.contains('=')) {
+        return leaves(first, depth);
+    }
+    // `dotnet build /p:X=y`
+    let word = match word.strip_prefix('/') {
+        Some(switch) if name == "dotnet" && word.contains(':') => switch,
+        _ => word,
+    };
+    let (before, address) = word.split_once("://").unwrap_or((word, ""));
+    if before.ends_with("file") && before.len() < word.len() {
+        return true;
+    }
+    let mut pieces = before.split(BETWEEN).map(|piece| piece.trim_start_matches('@'));
+    let first = pieces.next().unwrap_or_default();
+    let leaves = |path: &str| leaves(path, depth);
+    (if option { attached(first).is_some_and(leaves) } else { leaves(first) })
+        || pieces.chain(address.split(BETWEEN).skip(1)).any(leaves)
+}
+
+/// What may be a path right behind the letters of an option: `-C../x`, `-qo/x`. More letters are the name of a directory
+/// (`-rrequirements/dev.txt`), or an option of the table.
+fn attached(option: &str) -> Option<&str> {
+    const LETTERS: usize = 3;
+    let rest = option.trim_start_matches('-');
+    let letters = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    rest.get(if letters <= LETTERS { letters } else { 0 }..)
+}
+
+/// The same of options of the table, with a value that a star stands for.
+fn by_option(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
     let Some(row) = row(name) else { return false };
+    let leads_out = |value: &str| value.split(BETWEEN).any(|path| leaves(path, depth));
     words.iter().enumerate().skip(1).filter(|(at, _)| !spelled(*at)).any(|(at, word)| {
         let next = words.get(at + 1).map(String::as_str);
-        value(row, word, next).is_some_and(leads_out)
+        values(row, word, next).into_iter().flatten().any(leads_out)
     })
 }
 
-/// Whether a word that a star stands for leads out, or to another program, by its form or its place.
-pub(super) fn by_place(name: &str, words: &[String], spelled: impl Fn(usize) -> bool) -> bool {
+/// The same of words that lead out, or to another program, by their form or their place.
+fn by_place(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
     let has = |wanted: &str| words.iter().skip(1).any(|word| word == wanted);
+    let leads_out = |value: &str| value.split(BETWEEN).any(|path| leaves(path, depth));
     words.iter().enumerate().skip(1).filter(|(at, _)| !spelled(*at)).any(|(at, word)| {
         let output = || match word.strip_prefix("-o") {
             Some("") => words.get(at + 1).is_some_and(|file| leads_out(file)),
@@ -121,21 +182,22 @@ pub(super) fn by_place(name: &str, words: &[String], spelled: impl Fn(usize) -> 
             None => false,
         };
         let operand_out = || !word.starts_with('-') && leads_out(word);
+        let copies_out = || has("cp") && !is_remote(word) && operand_out();
         match name {
             // rustup(1): a path to a toolchain.
             "cargo" | "rustc" | "rustdoc" if word.starts_with('+') => word.contains('/'),
-            "cargo" => has("rustc") && output() || has("vendor") && operand_out(),
-            "rustc" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "gfortran" => output(),
-            "uv" => has("venv") && operand_out(),
+            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "gfortran" => output(),
             "git" => has("worktree") && has("remove") && operand_out(),
-            "docker" | "podman" => {
-                let copies_out = has("cp") && !is_remote(word) && operand_out();
-                copies_out || chooses_for_docker(words, at)
-            }
+            "docker" | "podman" => copies_out() || chooses_for_docker(words, at),
             // kubernetes.io, "kubectl kustomize": functions and charts of the workspace.
             "kubectl" => {
-                ["--enable-exec", "--enable-helm", "--helm-command"].iter().any(|o| word.starts_with(o))
+                copies_out()
+                    || ["--enable-exec", "--enable-helm", "--helm-command"]
+                        .iter()
+                        .any(|o| word.starts_with(o))
             }
+            // 7-Zip's manual, "-spf": names go where they say.
+            "7z" | "7za" | "7zz" => word.starts_with("-spf"),
             "tar" | "bsdtar" | "gtar" => {
                 let archive = word.strip_prefix("--file=").or(word.strip_prefix("-f")).unwrap_or(word);
                 let old_style = at == 1 && !word.starts_with('-') && word.contains('C');
@@ -164,8 +226,8 @@ fn chooses_for_docker(words: &[String], at: usize) -> bool {
             && !matches!(before, "network" | "volume" | "secret" | "config" | "manifest" | "buildx")
 }
 
-/// The value of the option, where the word is one of the row.
-fn value<'w>(row: &Row, word: &'w str, next: Option<&'w str>) -> Option<&'w str> {
+/// What may be the value of the option, where the word is one of the row.
+fn values<'w>(row: &Row, word: &'w str, next: Option<&'w str>) -> [Option<&'w str>; 2] {
     let short = || {
         let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'))?;
         let (_, attached) = cluster.split_once(|letter| row.short.contains(letter))?;
@@ -179,57 +241,159 @@ fn value<'w>(row: &Row, word: &'w str, next: Option<&'w str>) -> Option<&'w str>
             option.len() > 1 && row.long.split_ascii_whitespace().any(|known| known.starts_with(option));
         if is_it { value.or(next) } else { None }
     };
-    long().filter(|value| leads_out(value)).or_else(short)
+    [long(), short()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn words(command: &str) -> Vec<String> {
+        command.split(' ').map(|word| word.replace('_', " ")).collect()
+    }
+
+    fn is_told(command: &str, depth: usize) -> bool {
+        let words = words(command);
+        swallowed(&words[0], &words, depth, |_| false)
+    }
+
     #[test]
-    fn only_a_value_that_leads_out_is_told() {
-        for (command, want) in [
-            ("cargo test --manifest-path /outside/Cargo.toml", true),
-            ("cargo test --manifest-path=../Cargo.toml", true),
-            ("cargo test --manifest-path a/../../Cargo.toml", true),
-            ("cargo test --manifest-path crates/a/Cargo.toml", false),
-            ("cargo test --target-dir=/outside", true),
-            ("cargo test --target x86_64-unknown-linux-gnu /x", false),
-            ("cargo -C .. test", true),
-            ("cargo -C.. test", true),
-            ("cargo -C sub test", false),
-            ("npm test -C ~/x", true),
-            ("npm -prefix /x test", true),
-            ("npm --prefix frontend test", false),
-            ("pnpm --dir=../x test", true),
-            ("yarn --cwd packages/a build", false),
-            ("pytest -o pythonpath=/x", true),
-            ("pytest -qc /x.ini", true),
-            ("pytest -k a/../b", false),
-            ("cmake -DCMAKE_TOOLCHAIN_FILE=/x.cmake", true),
-            ("cmake -S . -B build -DX=ON", false),
-            ("gradle -Dorg.gradle.java.home=/x build", true),
-            ("terraform -chdir=../x plan", true),
-            ("unknown --prefix /x", false),
-            ("npm pack --pack-destination /x", true),
-            ("pip install -t ../x a", true),
-            ("pip install -e .", false),
-            ("tar -C /x -xf a.tar", true),
-            ("tar -C sub -xf a.tar", false),
-            ("tar tf /x.tar", false),
-            ("go test ./... -coverprofile=c.out", false),
-            ("go test -coverprofile=/x", true),
-            ("go build -o ../x", true),
-            ("docker build -o type=local,dest=/x .", true),
-            ("docker build -t x .", false),
-            ("gh release download -D /x", true),
-            ("kubectl cluster-info dump --output-directory=/x", true),
-            ("uv pip install --target /x a", true),
+    fn no_word_of_what_builds_and_tests_leads_out() {
+        for command in [
+            "cargo test --manifest-path /outside/Cargo.toml",
+            "cargo test --manifest-path=../Cargo.toml",
+            "cargo test --manifest-path a/../../Cargo.toml",
+            "cargo test --target-dir=/outside",
+            "cargo -C .. test",
+            "cargo -C.. test",
+            "cargo rustc -- --emit=link=/x",
+            "cargo fmt -- /x.rs",
+            "cargo nextest run --tool-config-file x:/y",
+            "cargo nextest archive --archive-file /x",
+            "cargo run --manifest-path /x -- a",
+            "npm test -C ~/x",
+            "npm -prefix /x test",
+            "npm pack --pack-destination /x",
+            "npm test -- --outputFile=/x",
+            "npm install file:../x",
+            "pnpm --dir=../x test",
+            "go --C /x test ./...",
+            "go build --o=/x",
+            "go test -coverprofile=/x",
+            "go build -o ../x",
+            "go run -C /x .",
+            "pytest -o pythonpath=/x",
+            "pytest -o addopts=-p_/x",
+            "pytest -qc /x.ini",
+            "pytest -vvvvqc/x.ini",
+            "pytest --debug=/x",
+            "pytest --cov-report=html:/x",
+            "pytest ../x",
+            "pytest @/x",
+            "eslint -o /x src",
+            "eslint -o/x src",
+            "tsc --generateTrace /x",
+            "jest --coverageDirectory=/x",
+            "ruff check --cache-dir /x",
+            "mypy --junit-xml file:///x",
+            "black --config /x .",
+            "cmake -DCMAKE_TOOLCHAIN_FILE=/x.cmake",
+            "cmake -D X=https://a,/etc",
+            "gradle -Dorg.gradle.java.home=/x build",
+            "terraform -chdir=../x plan",
+            "terraform plan -out=/x",
+            "pip install -t ../x a",
+            "uv pip install --target /x a",
+            "uv run --project /x pytest",
+            "dotnet test --results-directory /x",
+            "dotnet build /p:OutputPath=/x",
+            "bun test --coverage-dir /x",
+            "deno test --coverage=/x",
         ] {
-            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-            let name = words[0].clone();
-            assert_eq!(by_option(&name, &words, |_| false), want, "{command}");
-            assert!(!by_option(&name, &words, |_| true), "spelt out: {command}");
+            assert!(is_told(command, 0), "{command}");
+            let words = words(command);
+            assert!(!swallowed(&words[0], &words, 0, |_| true), "spelt out: {command}");
+        }
+    }
+
+    #[test]
+    fn options_of_others_lead_out_where_the_table_says_so() {
+        for command in [
+            "tar -C /x -xf a.tar",
+            "docker build -o type=local,dest=/x .",
+            "docker build --cache-to type=local,dest=/x .",
+            "docker build --secret id=a,src=/x .",
+            "docker build --build-context a=../x .",
+            "docker volume create --opt device=/ v",
+            "docker volume create -o device=/ v",
+            "gh release download -D /x",
+            "kubectl cluster-info dump --output-directory=/x",
+            "kubectl cp pod:/a /x",
+            "kubectl proxy --www=/x",
+            "helm template --output-dir /x .",
+            "helm pull -d /x c",
+            "just --working-directory .. x",
+            "7z x -spf a.7z",
+        ] {
+            assert!(is_told(command, 0), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_stays_in_the_workspace_is_not_told() {
+        for command in [
+            "cargo test --manifest-path crates/a/Cargo.toml",
+            "cargo test --target x86_64-unknown-linux-gnu a::b",
+            "cargo -C sub test",
+            "cargo run -- --config /x",
+            "npm --prefix frontend test",
+            "npm install --registry=https://registry.example/x",
+            "npm install git+ssh://git@host.example:22/a/b",
+            "npm test -- -t GET_/users_returns",
+            "npm run start -- --port=3000",
+            "npm install @types/node",
+            "go run ./cmd/x /data",
+            "go test ./... -run TestX/sub -coverprofile=c.out",
+            "go install example.com/a/b@latest",
+            "poetry run python x.py /data",
+            "pytest tests/test_a.py::test_b[a/b] -k a -rA",
+            "pytest --junitxml=/dev/null -rrequirements/dev.txt",
+            "pip install -rrequirements/dev.txt",
+            "cmake -S . -B build -DX=ON",
+            "gradle :app:test",
+            "mvn -pl :a -Dtest=A#b test",
+            "dotnet build /p:Configuration=Release",
+            "yarn --cwd packages/a build",
+            "pip install -e .",
+            "tar -C sub -xf a.tar",
+            "tar tf /x.tar",
+            "docker build -t x .",
+            "docker logs -f web",
+            "docker cp web:/x y",
+            "kubectl cp pod:/x y",
+            "just run /data",
+            "meson setup build --prefix=/usr",
+            "gh pr comment --body /lgtm",
+            "unknown --prefix /x",
+        ] {
+            assert!(!is_told(command, 0), "{command}");
+        }
+    }
+
+    #[test]
+    fn dots_count_from_where_the_command_starts() {
+        for (command, depth, want) in [
+            ("cmake ..", 0, true),
+            ("cmake ..", 1, false),
+            ("cargo test --manifest-path=../../Cargo.toml", 1, true),
+            ("cargo test --manifest-path=../../Cargo.toml", 2, false),
+            ("pytest ./../tests", 1, false),
+            ("pytest a/../b", 1, true),
+            ("pytest /ws/tests", 9, true),
+            ("tar -C .. -xf a.tar", 1, false),
+            ("docker cp web:/x ../y", 1, false),
+        ] {
+            assert_eq!(is_told(command, depth), want, "{command} from {depth}");
         }
     }
 }

@@ -83,11 +83,9 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
      contents file unsafe-paths build-fake-ancestor pathspec-from-file no-index ignore-revs-file output-directory sign signed local-user \
      reedit-message",
     ),
-    (
-        "tar",
-        "to-command checkpoint-action use-compress-program rsh-command rmt-command info-script \
-     new-volume-script files-from absolute-names",
-    ),
+    ("tar", OF_TAR),
+    ("gtar", OF_TAR),
+    ("bsdtar", OF_TAR),
     ("zip", "unzip-command"),
     ("split", "filter"),
     ("install", "strip-program"),
@@ -107,7 +105,7 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
     ("npm", "script-shell node-options userconfig globalconfig call"),
     ("pnpm", "script-shell node-options config"),
     // A kubeconfig names programs that fetch credentials (kubernetes.io, "client-go credential plugins").
-    ("kubectl", "kubeconfig"),
+    ("kubectl", "kubeconfig kuberc"),
     ("helm", "kubeconfig"),
     ("pandoc", "filter lua-filter defaults output extract-media pdf-engine"),
     ("patch", "output reject-file ed directory get"),
@@ -118,10 +116,15 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
     ("debuild", "root-command check-command sign-command hook- preserve-envvar set-envvar"),
 ];
 
+const OF_TAR: &str = "to-command checkpoint-action use-compress-program rsh-command rmt-command info-script \
+     new-volume-script files-from absolute-names absolute-paths";
+
 /// Short options of the same kind.
 pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
     ("git", "cOx"),
     ("tar", "IFTP"),
+    ("gtar", "IFTP"),
+    ("bsdtar", "IFTP"),
     ("zip", "T"),
     ("curl", "KoOcD"),
     ("wget", "eOioaP"),
@@ -148,7 +151,7 @@ pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
     ("flex", "o"),
     ("bison", "o"),
     ("7z", "o"),
-    ("unzip", "d"),
+    ("unzip", "d:"),
     ("pg_dump", "f"),
     ("mysqldump", "r"),
 ];

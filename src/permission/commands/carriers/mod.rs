@@ -21,7 +21,7 @@ mod variables;
 pub(in crate::permission::commands) use by_form::of_subcommand;
 pub(in crate::permission::commands) use by_option::{long_name, runs_something};
 pub(crate) use interpreters::is_plain_module;
-pub(in crate::permission::commands) use subcommands::runs_swallowed;
+pub(in crate::permission::commands) use subcommands::{run_by_subcommand, runs_swallowed};
 pub(crate) use transparent::transparent;
 pub(crate) use variables::is_harmless_variable;
 

@@ -124,6 +124,28 @@ pub(in crate::permission::commands) fn runs_swallowed(
     !spelled(at) || !spelled(at + 1) || words.get(at + 1).is_some_and(|next| next.starts_with('-'))
 }
 
+/// Programs that run the words elsewhere than in the workspace: in a container, in a namespace.
+static ELSEWHERE: Names = Names::of(&["docker podman buildah docker-compose nerdctl kubectl ip"]);
+
+/// Places of the words that may be the program which a subcommand runs here (`uv run pytest`), for all that is known of
+/// the options before it.
+pub(in crate::permission::commands) fn run_by_subcommand(name: &str, words: &[String]) -> Vec<usize> {
+    let Some(row) = any_row(name).filter(|_| !ELSEWHERE.has(name)) else { return Vec::new() };
+    let is_runner = |word: &String| has(&[row.runs], word);
+    let start = if row.at_once {
+        0
+    } else {
+        let Some(mut at) = words.iter().skip(1).position(is_runner).map(|at| at + 1) else {
+            return Vec::new();
+        };
+        while words.get(at + 1).is_some_and(is_runner) {
+            at += 1;
+        }
+        at
+    };
+    first_words::places(&words[start..]).into_iter().map(|at| start + at + row.skip).collect()
+}
+
 /// Whether a command may stand among the words of the program.
 pub(super) fn names(name: &str) -> bool {
     row(name).is_some()
