@@ -175,7 +175,7 @@ fn row(output: &mut Output, entry: &AuditEntry, first: bool) -> Result<(), CliEr
         ))?;
     }
     let record = &entry.record;
-    output.prepared(&format!(
+    let row = format!(
         "{:<24}  {:<10}  {:<12}  {:<20}  {:<12}  {}\n",
         entry.time.to_string(),
         record.decision.as_str(),
@@ -183,7 +183,8 @@ fn row(output: &mut Output, entry: &AuditEntry, first: bool) -> Result<(), CliEr
         visible::one_line(record.session_id.as_deref().unwrap_or("-")),
         visible::one_line(record.tool_name.as_deref().unwrap_or("-")),
         visible::again(&what(record)),
-    ))
+    );
+    output.prepared(&visible::left_to_right(&row))
 }
 
 /// What it is about, in the words of its kind.
@@ -247,7 +248,7 @@ mod tests {
     fn entry(seq: u64) -> Value {
         json!({"seq": seq, "time": "2026-11-30T20:15:01Z", "kind": "verdict", "decision": "deny", "by": "agent",
             "session_id": "s1", "call_id": "c", "tool_name": "Bash\u{1b}[2J", "display": "rm x\u{202e}",
-            "reason": {"text": "a rule\ndenies it", "by": "rule"}})
+            "reason": {"text": "a rule\ndenies it \u{5d0}", "by": "rule"}})
     }
 
     fn page(items: &[Value], next: Option<&str>) -> Reply {
@@ -273,7 +274,7 @@ mod tests {
         assert_eq!(outcome.unwrap(), 0);
         for part in [
             "Bash\\u{1b}[2J",
-            "rm x\\u{202e}  (a rule\\ndenies it)\n",
+            "rm x\\u{202e}  (a rule\\ndenies it \\u{5d0})\n",
             "approval apr_1 session, edited: Bash(x)\n",
             "entries 1 to 2 (by age)\n",
             "decision on apr_1, edited: rm y  (no)\n",

@@ -72,6 +72,23 @@ fn calls_output_and_what_waits() {
     assert!(lines.join("\n").contains("no calls yet"), "{lines:#?}");
 }
 
+/// A terminal draws letters that are written from right to left in another order than a text has them.
+#[test]
+fn titles_read_from_left_to_right() {
+    let mut state = State::new();
+    let mut waiting = approval("apr_1");
+    waiting["call_id"] = json!("\u{5d0} 1");
+    let id = "\u{5d0}\u{628}";
+    event(&mut state, &json!({"type": "tool_approval_requested", "tool_call_id": id, "approval": waiting}));
+    event(
+        &mut state,
+        &json!({"type": "tool_start", "tool_call_id": id, "tool_name": "Bash", "arguments": {}}),
+    );
+    let text = frame(&state, 120, 34).0.join("\n");
+    assert!(text.contains(r"\u{5d0} 1") && text.contains(r"\u{5d0}\u{628} Bash"), "{text}");
+    assert!(!text.contains(['\u{5d0}', '\u{628}']), "{text}");
+}
+
 #[test]
 fn what_does_not_fit_says_so_and_scrolls() {
     let mut state = busy();

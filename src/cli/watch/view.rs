@@ -127,7 +127,8 @@ fn name(card: &Card) -> String {
     let turn = card.key.turn.as_ref().map(|turn| format!("{}/", visible::clipped(turn, NAME_MAX)));
     let session = visible::clipped(&card.session, NAME_MAX);
     let call = visible::clipped(&card.key.call_id, NAME_MAX);
-    format!("{session} {}{call} {}", turn.unwrap_or_default(), card.tool)
+    let name = format!("{session} {}{call} {}", turn.unwrap_or_default(), card.tool);
+    visible::left_to_right(&name).into_owned()
 }
 
 fn approval<'a>(state: &'a State, pending: &'a Pending, at: Moment) -> ApprovalView<'a> {
@@ -164,7 +165,7 @@ fn approval<'a>(state: &'a State, pending: &'a Pending, at: Moment) -> ApprovalV
         keys = "space or End: more below, then it can be allowed  d deny  m deny with a message".into();
     }
     ApprovalView {
-        title,
+        title: visible::left_to_right(&title).into_owned(),
         rows: &pending.rows,
         generation: state.guard.generation(),
         scroll: state.scroll,
