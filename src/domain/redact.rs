@@ -56,16 +56,69 @@ pub fn is_secret_name(name: &str) -> bool {
         "cookie",
         "sessionid",
     ];
-    const WHOLE: &[&str] = &["key", "sig", "auth", "code", "pass", "sid", "jwt", "bearer", "otp", "pin"];
-    // As variables of the environment are called; `sort_key` is none.
-    const ENDINGS: &[&str] = &["_KEY", "_PASS", "_PAT", "_PW"];
-    let upper = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    if upper(name) && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
-        return true;
+    const WHOLE: &[&str] = &["key", "sig", "auth", "code", "sid", "bearer", "pin"];
+    let is_upper_case = name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let parts = parts(name);
+    let name = parts.concat();
+    PARTS.iter().any(|part| name.contains(part))
+        || WHOLE.contains(&name.as_str())
+        || name.ends_with("bearer")
+        || ends_as_secret(&parts, is_upper_case)
+}
+
+/// The parts of a name, in lower case: cut at signs and where a capital follows a small letter.
+fn parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut small = false;
+    for c in name.chars() {
+        let cut = !c.is_ascii_alphanumeric() || small && c.is_ascii_uppercase();
+        if cut && parts.last().is_some_and(|part| !part.is_empty()) {
+            parts.push(String::new());
+        }
+        small = c.is_ascii_lowercase();
+        if let Some(part) = parts.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
+            part.push(c.to_ascii_lowercase());
+        }
     }
-    let name: String =
-        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    PARTS.iter().any(|part| name.contains(part)) || WHOLE.contains(&name.as_str()) || name.ends_with("bearer")
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether the last part of a name says that it is a secret's, but for the part that says where it holds: `DB_PASS_PROD`.
+fn ends_as_secret(parts: &[String], upper_case: bool) -> bool {
+    const PLACES: &[&str] =
+        &["prod", "production", "live", "dev", "test", "staging", "stage", "old", "new", "b64"];
+    const ENDINGS: &[&str] = &["pass", "pat", "pw", "jwt", "otp", "psk"];
+    // Words that end as a password does.
+    const PLAIN: &[&str] =
+        &["bypass", "compass", "encompass", "trespass", "surpass", "overpass", "underpass"];
+    // `sort_key` and `primary_key` are none.
+    const KEYS: &[&str] = &[
+        "encryption",
+        "encrypt",
+        "enc",
+        "account",
+        "signing",
+        "sign",
+        "master",
+        "storage",
+        "deploy",
+        "webhook",
+        "license",
+        "cipher",
+        "aes",
+        "hmac",
+        "rsa",
+        "ssh",
+        "service",
+        "app",
+    ];
+    let mut parts = parts.iter().map(String::as_str).rev().skip_while(|part| PLACES.contains(part));
+    match (parts.next(), parts.next()) {
+        (Some("key"), Some(before)) => upper_case || KEYS.contains(&before),
+        (Some(last), _) => ENDINGS.contains(&last) || last.ends_with("pass") && !PLAIN.contains(&last),
+        (None, _) => false,
+    }
 }
 
 /// Whether an option is given a name and a password with a colon between.
@@ -81,8 +134,8 @@ pub fn summary(text: &str) -> String {
 /// The text without user names and passwords of URLs, values that have a secret's name, well-known
 /// tokens, private keys, and the bodies of here-documents and here-strings, which are files' contents.
 ///
-/// A value ends with its shell word, however that is quoted. It is best effort: a secret without a name or a known
-/// form stays.
+/// A value ends with its shell word, however that is quoted and whatever is substituted in it. It is best effort, by names:
+/// a secret without a name that says so or a known form stays.
 pub fn text(text: &str) -> String {
     let text = private_keys(text);
     let text = here_documents(&text);
@@ -184,8 +237,19 @@ fn user_information(text: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         out.push_str(before);
-        let ends = |c: char| c.is_whitespace() || "/?#'\"`<>\\".contains(c);
-        let end = after.find(ends).unwrap_or(after.len());
+        let ends = |c: char| c.is_whitespace() || "'\"`<>\\".contains(c);
+        let whole = &after[..after.find(ends).unwrap_or(after.len())];
+        let mut end = whole.find(['/', '?', '#']).unwrap_or(whole.len());
+        // A colon with something else than a port behind it: a password with such a letter in it.
+        let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+        if !whole[..end].contains('@')
+            && whole[..end].rsplit_once(':').is_some_and(|(_, port)| !is_port(port.trim_end_matches(']')))
+            && !whole.starts_with('[')
+        {
+            end = whole
+                .rfind('@')
+                .map_or(end, |at| whole[at..].find(['/', '?', '#']).map_or(whole.len(), |to| at + to));
+        }
         let (authority, further) = after.split_at(end);
         match authority.rsplit_once('@') {
             Some((_, host)) => {
@@ -230,7 +294,10 @@ fn named_values(text: &str) -> String {
         }
         out.push_str(word);
         let secret = is_secret_name(word);
-        let Some((between, value, further)) = value_after(word, after, secret, in_query) else { continue };
+        let in_call = secret && is_first_of_call(&out, word);
+        let Some((between, value, further)) = value_after(word, after, (secret, in_call), in_query) else {
+            continue;
+        };
         let names = secret || is_user_option(word);
         let keep = !names && !looks_secret(value);
         out.push_str(between);
@@ -245,26 +312,40 @@ fn named_values(text: &str) -> String {
 fn value_after<'a>(
     word: &str,
     after: &'a str,
-    secret: bool,
+    (secret, in_call): (bool, bool),
     in_query: bool,
 ) -> Option<(&'a str, &'a str, &'a str)> {
     let is_user = is_user_option(word);
     let sign = after.chars().next()?;
     let assigned = matches!(sign, '=' | ':') && (secret || is_user) || (in_query && sign == '=');
     let beside = sign == ' ' && word.starts_with('-') && (secret || is_user);
-    // A name in quotes, as JSON has it: `"token": "…"`, and within a shell's quotes `\"token\": \"…\"`.
-    let quoted = opening(after)
-        .filter(|(at, ..)| secret && after[*at..].trim_start().starts_with([':', '=']))
-        .map(|(at, ..)| at);
-    if !(assigned || beside || quoted.is_some()) {
+    // A name in quotes, as JSON has it: `"token": "…"`, and within a shell's quotes `\"token\": \"…\"`; or as what code
+    // names something by: `x["token"] = `, `$x{token} = `, `set("token", `.
+    let named = opening(after).map_or(0, |(at, ..)| at);
+    let named = named + after[named..].len() - after[named..].trim_start_matches([']', '}']).len();
+    let signs: &[char] = if in_call { &[':', '=', ','] } else { &[':', '='] };
+    let quoted = Some(named).filter(|at| *at > 0 && secret && after[*at..].trim_start().starts_with(signs));
+    // `token = "…"`, as code has it.
+    let spaced = after.trim_start_matches(' ');
+    let spaced = secret && spaced.starts_with(['=', ':']) && !spaced.starts_with("==");
+    if !(assigned || beside || spaced || quoted.is_some()) {
         return None;
     }
     let blanks = |at: usize| at + after[at..].len() - after[at..].trim_start_matches(' ').len();
     let mut at = blanks(quoted.unwrap_or_default());
     if after[at..].starts_with(":=") {
         at = blanks(at + 2);
-    } else if after[at..].starts_with(['=', ':']) {
+    } else if after[at..].starts_with("=>") {
+        at = blanks(at + 2);
+    } else if after[at..].starts_with(['=', ':', ',']) {
         at = blanks(at + 1);
+    }
+    // `b"…"`, `("…")`.
+    let code = after[at..].trim_start_matches('(');
+    let code = code.trim_start_matches(|c: char| "bBrRfFuU".contains(c));
+    let skipped = after[at..].len() - code.len();
+    if !beside && skipped <= 3 && code.starts_with(['"', '\'']) {
+        at += skipped;
     }
     // The words have been looked at already: what they name is gone, and a line may go on.
     let bare = after[at..].trim_start_matches(['\\', '$', '"', '\'']);
@@ -274,7 +355,13 @@ fn value_after<'a>(
     if !beside && let Some(length) = list(&after[at..]) {
         return Some((&after[..at], &after[at..at + length], &after[at + length..]));
     }
-    let quote = opening(&after[at..]);
+    let triple = ["\"\"\"", "\'\'\'"].into_iter().find(|triple| after[at..].starts_with(*triple));
+    if let Some(triple) = triple {
+        let begin = at + triple.len();
+        let length = after[begin..].find(triple).unwrap_or(after.len() - begin);
+        return Some((&after[..begin], &after[begin..begin + length], &after[begin + length..]));
+    }
+    let quote = opening(&after[at..]).or_else(|| after[at..].starts_with('`').then_some((1, '`', 0)));
     at += quote.map_or(0, |(length, ..)| length);
     // The scheme of an Authorization header is no secret.
     let schemes = ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "];
@@ -309,11 +396,19 @@ fn closing(text: &str, quote: char, slashes: usize) -> Option<usize> {
     None
 }
 
-/// The bytes of the list (`["a", "b"]`) that a text begins with; one that has no end goes on.
+/// Whether a name in quotes is the first argument of a call: `set("token", `.
+fn is_first_of_call(before: &str, word: &str) -> bool {
+    let before = before.strip_suffix(word).unwrap_or(before);
+    before.trim_end_matches(['"', '\'', '\\']).ends_with('(') && before.ends_with(['"', '\''])
+}
+
+/// The bytes of the list (`["a", "b"]`), or of the object, that a text begins with; one that has no end goes on.
 fn list(text: &str) -> Option<usize> {
-    if !text.starts_with('[') {
-        return None;
-    }
+    let (open, close) = match text.chars().next()? {
+        '[' => ('[', ']'),
+        '{' => ('{', '}'),
+        _ => return None,
+    };
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(c) = text[at..].chars().next() {
         if let Some((length, quote, slashes)) = opening(&text[at..]) {
@@ -324,9 +419,9 @@ fn list(text: &str) -> Option<usize> {
         }
         at += c.len_utf8();
         match c {
-            '[' => depth += 1,
-            ']' if depth == 1 => return Some(at),
-            ']' => depth -= 1,
+            c if c == open => depth += 1,
+            c if c == close && depth == 1 => return Some(at),
+            c if c == close => depth -= 1,
             _ => {}
         }
     }
@@ -417,6 +512,71 @@ mod tests {
     }
 
     #[test]
+    fn secrets_of_programs_and_of_code_are_found() {
+        for given in [
+            "gh secret set TOKEN --body S1",
+            "gh secret set DB -b S1",
+            "gh secret set DB -bS1",
+            "gh secret set DB --body=S1 --repo o/r",
+            "aws configure set aws_secret_access_key --profile p S1",
+            "jq --arg token S1 '.a' f",
+            r"printf 'TOKEN=%s\n' S1",
+            "x --encryption-key S1",
+            "x --db-pass S1 --enc-key S2 --pat S3",
+            "DBPASS=S1 db_pass=S2 DB_PASS_PROD=S3 x",
+            "STRIPE_KEY_LIVE=S1 MY_JWT=S2 x",
+            "x 'AccountKey=S1'",
+            "curl -sSu me:S1 h",
+            "curl -Lsume:S1 h",
+            "curl --use me:S1 h",
+            "/usr/bin/curl --proxy-use me:S1 h",
+            "curl -E c.pem:S1 h",
+            "python3 -c \"import os; os.environ['TOKEN']='S1'\"",
+            "d['password'] = 'S1'",
+            r#"perl -e '$ENV{TOKEN}="S1"'"#,
+            r#"x 'password => "S1"'"#,
+            r#"x 'token = b"S1"'"#,
+            r#"x 'token = ("S1")'"#,
+            r#"x 'token = """S1 "S2" S3"""'"#,
+            "x 'const token = `S1 S2`'",
+            r#"x 'setenv("TOKEN", "S1")'"#,
+            r#"x '{"token":{"value":"S1"}}'"#,
+            "psql postgres://u:a#S1@h/d",
+            "psql 'postgres://u:a/S1?S2@h/d?x=y'",
+        ] {
+            let kept = text(given);
+            assert!(!kept.contains("S1") && !kept.contains("S2") && !kept.contains("S3"), "{given}: {kept}");
+            assert!(kept.contains(REDACTED), "{given}: {kept}");
+        }
+    }
+
+    #[test]
+    fn a_word_ends_behind_what_is_substituted_in_it() {
+        for (given, kept) in [
+            (r#"TOKEN="$(printf "a S1")" x"#, r#"TOKEN="[redacted]" x"#),
+            ("TOKEN=$(printf a; printf S1) x", "TOKEN=[redacted] x"),
+            ("TOKEN=`printf a; printf S1` x", "TOKEN=[redacted] x"),
+            (r#"TOKEN="${X:-"a S1"}" x"#, r#"TOKEN="[redacted]" x"#),
+            ("x --token=<(echo S1) y", "x --token=[redacted] y"),
+            ("TOKEN[0]=S1 x", "TOKEN[0]=[redacted] x"),
+            (r#"echo "$(x --token "a S1")" y"#, r#"echo "$(x --token "[redacted]")" y"#),
+            ("echo $(x --token S1; y) z", "echo $(x --token [redacted]; y) z"),
+            ("echo `x --token S1` z", "echo `x --token [redacted]` z"),
+            (r#"echo "$(echo "a b")" y"#, r#"echo "$(echo "a b")" y"#),
+        ] {
+            assert_eq!(text(given), kept, "{given}");
+        }
+        assert!(!text(r#"cat <<< "$(echo "a S1")""#).contains("S1"));
+        // Where nothing closes any more it is read as before.
+        assert_eq!(text("echo $(x --token S1"), "echo $(x --token [redacted]");
+        assert_eq!(text("echo \"$(x\" --token S1 y"), "echo \"$(x\" --token [redacted] y");
+        let deep = format!("{}x --token S1{}", "$(".repeat(40), ")".repeat(40));
+        assert!(!text(&deep).contains("S1"));
+        let unclosed = "\"$(".repeat(20_000);
+        assert_eq!(text(&unclosed), unclosed);
+    }
+
+    #[test]
     fn ordinary_words_stay() {
         for given in [
             "x --sort-key name y",
@@ -426,6 +586,15 @@ mod tests {
             "psql -U me -d db",
             "sort -u a b",
             "git config set user.name me",
+            "docker volume set x --name y",
+            "x --bypass y --compass z --pass-through w",
+            "sed -E 's:a:b:' f",
+            "curl -sSf http://h:8080/@a/b",
+            "npm view http://h:80/x@y",
+            "echo $(date) `date` \"$(git log -1 --format=\"%h x\")\"",
+            "git log --author-key-order x",
+            "echo ${A:-\"b c\"}",
+            "x 'select(\"name\", \"y\")'",
             "set -e; x",
             "redis-cli set name value",
             "echo '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----'",

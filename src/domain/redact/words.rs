@@ -3,8 +3,10 @@
 
 use super::{REDACTED, is_secret_name, is_user_option, summary};
 
-/// How deep texts within quoted words are looked into.
-const DEPTH_MAX: usize = 3;
+/// How deep texts within quoted words and substitutions are looked into.
+const DEPTH_MAX: usize = 4;
+/// So many quotes and substitutions within one another are told apart.
+const NESTED_MAX: usize = 64;
 /// So many lines that a word spells out are looked at.
 const LINES_MAX: usize = 64;
 /// A scheme of an Authorization header is no secret.
@@ -15,7 +17,7 @@ const SCHEMES: &[&str] = &["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "
 struct Word {
     /// The characters that the program gets, each with where it begins in the text and the quotes around it.
     chars: Vec<(char, usize, Option<char>)>,
-    /// The parts within quotes: from and to, without the quotes, and the quotes.
+    /// The parts within quotes and substitutions: from and to, without the quotes, and what closes them.
     quoted: Vec<(usize, usize, char)>,
     end: usize,
 }
@@ -27,11 +29,8 @@ pub(super) fn redacted(text: &str) -> String {
 
 fn within(text: &str, depth: usize) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut reader = Reader { text, at: 0, unclosed: (false, false) };
-    // Whether the word before says that this one is a secret, or a user's name and password.
-    let (mut secret, mut user, mut here) = (false, false, false);
-    // Whether the word before is `set`, and whether a list of a secret's values begins, or goes on.
-    let (mut set, mut list, mut listed) = (false, false, false);
+    let mut reader = Reader { text, at: 0, unclosed: (false, false), flat: depth >= DEPTH_MAX };
+    let mut before = Before::default();
     while let Some(c) = reader.peek() {
         let from = reader.at;
         if reader.skips_blank(c) {
@@ -41,27 +40,20 @@ fn within(text: &str, depth: usize) -> String {
         if text[from..].starts_with("<<<") {
             reader.at += 3;
             out.push_str("<<<");
-            (secret, user, here) = (false, false, true);
+            before = Before { here: true, ..before };
+            (before.secret, before.user) = (false, false);
             continue;
         }
-        if is_end(c) {
+        if is_end(c) && !(c == '`' && !reader.flat) {
             reader.at += c.len_utf8();
             out.push(c);
-            (secret, user, here, set) = (false, false, false, false);
-            listed = c != ')' && (listed || (list && c == '('));
-            list = false;
+            let listed = c != ')' && (before.listed || (before.list && c == '('));
+            before = Before { listed, ..Before::default() };
             continue;
         }
         let word = reader.word();
         let value: String = word.chars.iter().map(|(c, ..)| c).collect();
-        let kept = if here {
-            None
-        } else if secret || listed || (user && value.contains(':')) {
-            Some(0)
-        } else {
-            named(&value).or_else(|| behind_line(&value))
-        };
-        list = kept == Some(word.chars.len()) && value.ends_with('=');
+        let kept = before.kept(&value);
         match kept.filter(|kept| *kept < word.chars.len()) {
             Some(kept) => {
                 let (_, at, quote) = word.chars[kept];
@@ -69,17 +61,98 @@ fn within(text: &str, depth: usize) -> String {
                 out.push_str(REDACTED);
                 out.extend(quote);
             }
-            None if here => out.push_str(&summary(&value)),
+            None if before.here => out.push_str(&summary(&value)),
             None => inner(&mut out, text, from, &word, depth),
         }
-        let name = value.trim_matches(|c| matches!(c, '"' | '\''));
-        let option = kept.is_none() && !here && name.starts_with('-') && !name.contains(['=', ':', ' ', '/']);
-        secret = option && is_secret_name(name) || set && kept.is_none() && is_set_secret(name);
-        user = option && is_user_option(name);
-        set = name == "set";
-        here = false;
+        before.goes_on(&value, kept, word.chars.len());
     }
     out
+}
+
+/// What the words before say of the next one.
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that a word may say")]
+struct Before {
+    /// It is a secret.
+    secret: bool,
+    /// It is a user's name and password.
+    user: bool,
+    /// It is what a here-string says.
+    here: bool,
+    /// It is the name of what is set; a name of a secret, whatever it is, where `secret` stood before that.
+    set: bool,
+    names_secret: bool,
+    /// It is the name of what the next one is (`jq --arg`).
+    arg: bool,
+    /// A secret has been named that stands behind options: all that is no option may be it.
+    given: bool,
+    /// A list of a secret's values begins, or goes on.
+    list: bool,
+    listed: bool,
+    /// The word before, and whether the command is curl.
+    last: String,
+    curl: bool,
+}
+
+impl Before {
+    /// How many characters of the word are no secret; none where it has no secret.
+    fn kept(&self, value: &str) -> Option<usize> {
+        if self.here {
+            return None;
+        }
+        if self.given && value.starts_with('-') {
+            let long = value.starts_with("--").then(|| value.find('=')).flatten();
+            let attached = if value.starts_with("--") { long.map(|at| at + 1) } else { Some(2) };
+            return attached.map(|at| value[..at.min(value.len())].chars().count()).or(named(value));
+        }
+        let is_secret = self.secret || self.given || self.listed || (self.user && value.contains(':'));
+        let cluster = || self.curl.then(|| cluster_of_curl(value)).flatten();
+        if is_secret { Some(0) } else { cluster().or_else(|| named(value)).or_else(|| behind_line(value)) }
+    }
+
+    /// Goes past a word of `length` characters, of which the first `kept` are no secret.
+    fn goes_on(&mut self, value: &str, kept: Option<usize>, length: usize) {
+        let name = value.trim_matches(|c| matches!(c, '"' | '\''));
+        let option = kept.is_none_or(|kept| kept >= length)
+            && !self.here
+            && name.starts_with('-')
+            && !name.contains(['=', ':', ' ', '/']);
+        let first = self.last.is_empty() && !value.contains('=');
+        let is_name = kept.is_none() && (is_set_secret(name) || self.names_secret);
+        // `printf 'TOKEN=%s' x`: the value is one of the further words.
+        let format = kept.is_some_and(|kept| value.chars().nth(kept) == Some('%'));
+        *self = Self {
+            secret: option && is_secret_name(name) || self.arg && is_name,
+            // What is set may stand behind further options.
+            given: self.given || format || self.set && is_name,
+            user: option && (is_user_option(name) || self.curl && is_user_of_curl(name)),
+            names_secret: name == "set" && self.last == "secret",
+            set: matches!(name, "set" | "setenv"),
+            arg: matches!(name, "--arg" | "--argjson"),
+            list: kept == Some(length) && value.ends_with('='),
+            curl: self.curl || first && name.rsplit('/').next().is_some_and(|name| name == "curl"),
+            last: name.to_owned(),
+            here: false,
+            listed: self.listed,
+        };
+    }
+}
+
+/// Whether an option of curl is given a name and a password, the last letter of several, or a long one that is shortened
+/// (curl(1)).
+fn is_user_of_curl(option: &str) -> bool {
+    let long = ["--user", "--proxy-user", "--cert", "--proxy-cert"];
+    let short = option.strip_prefix('-').filter(|letters| letters.bytes().all(|b| b.is_ascii_alphabetic()));
+    short.is_some_and(|letters| letters.ends_with(['u', 'U', 'E']))
+        || option.len() > 4 && long.iter().any(|full| full.starts_with(option))
+}
+
+/// How many characters stand in front of a name and a password right behind letters of curl's options: `-Lsume:x`.
+fn cluster_of_curl(word: &str) -> Option<usize> {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    let at = letters.find(['u', 'U', 'E'])?;
+    let plain = letters[..at].bytes().all(|b| b.is_ascii_alphabetic());
+    (plain && letters[at..].contains(':')).then_some(at + 2)
 }
 
 /// Whether what is set by this name is a secret: `aws_secret_access_key`, `//host/:_authToken`.
@@ -111,8 +184,10 @@ fn named(value: &str) -> Option<usize> {
         let rest = &value[begin..];
         let sign = rest.find(|c: char| !super::in_word(c))?;
         let (name, behind) = rest.split_at(sign);
-        let length = if behind.starts_with("+=") { 2 } else { 1 };
-        if !behind.starts_with(['=', ':']) && length == 1 {
+        // `NAME[0]=`
+        let index = behind.strip_prefix('[').and_then(|index| index.find(']')).map_or(0, |end| end + 2);
+        let length = index + if behind[index..].starts_with("+=") { 2 } else { 1 };
+        if !behind[index..].starts_with(['=', ':']) && length == index + 1 {
             return None;
         }
         let blanks = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
@@ -125,8 +200,8 @@ fn named(value: &str) -> Option<usize> {
             continue;
         }
         at += blanks(&value[at..]);
-        // A list may go on in further words.
-        if value[at..].starts_with('[') {
+        // A list, or what is in braces, may go on in further words.
+        if value[at..].starts_with(['[', '{']) {
             return None;
         }
         let scheme = SCHEMES.iter().find(|scheme| value[at..].starts_with(**scheme));
@@ -146,6 +221,9 @@ fn inner(out: &mut String, text: &str, from: usize, word: &Word, depth: usize) {
         }
         out.push_str(&text[at..*begin]);
         at = *end;
+        // A quote in it that is not escaped belongs to a substitution.
+        let escaped = raw.replace("\\\"", "");
+        let quote = if escaped.contains('"') { &')' } else { quote };
         let plain = if *quote == '"' { raw.replace("\\\"", "\"") } else { raw.to_owned() };
         let kept = within(&plain, depth + 1);
         match (kept == plain, quote) {
@@ -166,6 +244,8 @@ struct Reader<'t> {
     at: usize,
     /// No single quote, or no double one, closes any more: each is a character like others.
     unclosed: (bool, bool),
+    /// Substitutions are not told apart from what is around them: none closes any more, or it is too deep.
+    flat: bool,
 }
 
 impl Reader<'_> {
@@ -190,6 +270,15 @@ impl Reader<'_> {
             let rest = &self.text[self.at..];
             if rest.starts_with("\\\n") {
                 self.at += 2;
+                continue;
+            }
+            if let Some((length, closed)) = self.substitution(rest) {
+                let begin = self.at;
+                let inside = (begin + length, begin + closed, ')');
+                word.quoted.push(inside);
+                let chars = rest[..closed + 1].char_indices();
+                word.chars.extend(chars.map(|(at, c)| (c, begin + at, None)));
+                self.at = begin + closed + 1;
                 continue;
             }
             if is_end(c) || matches!(c, ' ' | '\t' | '\r') {
@@ -219,8 +308,23 @@ impl Reader<'_> {
         word
     }
 
+    /// The bytes that open the substitution which a text begins with, and where what closes it stands.
+    fn substitution(&mut self, rest: &str) -> Option<(usize, usize)> {
+        let (opens, closer) = opened(rest).filter(|_| !self.flat)?;
+        let closed = end_of(&rest[opens..], closer).map(|at| (opens, opens + at));
+        self.flat |= closed.is_none();
+        closed
+    }
+
     /// How much stands in front of the quote that closes.
     fn closing(&mut self, rest: &str, quote: char, ansi: bool) -> Option<usize> {
+        if quote == '"' && !self.flat {
+            let closed = end_of(rest, '"');
+            if closed.is_some() {
+                return closed;
+            }
+            self.flat = true;
+        }
         let has_escapes = quote == '"' || ansi;
         let given_up = if has_escapes { &mut self.unclosed.1 } else { &mut self.unclosed.0 };
         if *given_up {
@@ -238,6 +342,54 @@ impl Reader<'_> {
         *given_up = true;
         None
     }
+}
+
+/// The bytes that open a substitution, and what closes it.
+fn opened(text: &str) -> Option<(usize, char)> {
+    let pairs = [("$(", ')'), ("<(", ')'), (">(", ')'), ("${", '}'), ("`", '`')];
+    pairs.into_iter().find(|(open, _)| text.starts_with(open)).map(|(open, closer)| (open.len(), closer))
+}
+
+/// Where the quote or the substitution ends that `closer` closes, with what is nested in it left out.
+fn end_of(text: &str, closer: char) -> Option<usize> {
+    let mut open = vec![closer];
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let innermost = *open.last()?;
+        let next = at + c.len_utf8();
+        if c == innermost {
+            open.pop();
+            if open.is_empty() {
+                return Some(at);
+            }
+            at = next;
+            continue;
+        }
+        let in_quotes = innermost == '"';
+        // No process substitution is one within quotes.
+        let nested = opened(&text[at..]).filter(|_| !in_quotes || matches!(c, '$' | '`'));
+        at = match (c, nested) {
+            ('\\', _) => next + text[next..].chars().next().map_or(0, char::len_utf8),
+            ('\'', _) if !in_quotes => text[next..].find('\'').map_or(next, |end| next + end + 1),
+            (_, Some((length, closer))) => {
+                open.push(closer);
+                at + length
+            }
+            ('"', _) => {
+                open.push('"');
+                next
+            }
+            ('(', _) if innermost == ')' => {
+                open.push(')');
+                next
+            }
+            _ => next,
+        };
+        if open.len() > NESTED_MAX {
+            return None;
+        }
+    }
+    None
 }
 
 /// What a program gets of what is in quotes; an escape stays as it is but for its backslash.
