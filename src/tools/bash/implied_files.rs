@@ -85,6 +85,10 @@ fn value_of(text: &str) -> String {
     value.trim().to_owned()
 }
 
+/// Programs that run git, and with it its hooks, behind words of their own: docs.npmjs.com, "npm version"; classic.yarnpkg.com,
+/// "yarn version"; cli.github.com/manual; lerna.js.org, "version".
+pub(super) const RUN_GIT: &[&str] = &["git", "gh", "glab", "hub", "npm", "pnpm", "yarn", "lerna"];
+
 /// A program and the files that it looks for where it begins and in what it is given, by the manual of each; some are
 /// patterns.
 const IMPLIED: &[(&str, &[&str])] = &[
@@ -192,12 +196,49 @@ const IMPLIED: &[(&str, &[&str])] = &[
             "compose.yml",
             "docker-compose.yml",
             "docker-compose.yaml",
+            "*.override.yml",
+            "*.override.yaml",
+            ".env",
             ".dockerignore",
         ],
     ),
     ("podman", &["Containerfile", "Dockerfile"]),
-    ("docker-compose", &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"]),
-    ("terraform", &["main.tf"]),
+    (
+        "docker-compose",
+        &[
+            "compose.yaml",
+            "compose.yml",
+            "docker-compose.yml",
+            "docker-compose.yaml",
+            "*.override.yml",
+            "*.override.yaml",
+            ".env",
+        ],
+    ),
+    // developer.hashicorp.com, "Files and Directories", "Input Variables"; opentofu.org; helm.sh/docs, "Charts".
+    ("terraform", &["*.tf", "*.tf.json", "*.tfvars", "*.tfvars.json", ".terraform.lock.hcl"]),
+    ("tofu", &["*.tf", "*.tofu", "*.tf.json", "*.tfvars", "*.tfvars.json", ".terraform.lock.hcl"]),
+    ("helm", &["Chart.yaml", "values.yaml", "templates/*.yaml", "templates/*.tpl"]),
+    // docs.ansible.com, "Ansible Configuration Settings"; nix.dev, "nix-build", "nix flake".
+    ("ansible", &["ansible.cfg"]),
+    ("ansible-playbook", &["ansible.cfg"]),
+    ("nix", &["flake.nix", "flake.lock", "default.nix", "shell.nix"]),
+    ("nix-build", &["default.nix"]),
+    ("nix-shell", &["shell.nix", "default.nix"]),
+    // hg(1): hooks of a repository stand in its settings.
+    ("hg", &[".hg/hgrc"]),
+    ("lefthook", &["lefthook.yml", "lefthook.yaml", ".lefthook.yml", "lefthook-local.yml"]),
+    ("mise", &["mise.toml", ".mise.toml", ".tool-versions"]),
+    ("direnv", &[".envrc", ".env"]),
+    // scons(1); gulpjs.com, gruntjs.com, pyinvoke.org, fabfile.org, docs.fastlane.tools, pydoit.org.
+    ("scons", &["SConstruct", "Sconstruct", "sconstruct", "SConscript"]),
+    ("gulp", &["gulpfile.js", "gulpfile.mjs", "gulpfile.ts"]),
+    ("grunt", &["Gruntfile.js", "Gruntfile.cjs"]),
+    ("invoke", &["tasks.py", "invoke.yaml"]),
+    ("inv", &["tasks.py", "invoke.yaml"]),
+    ("fab", &["fabfile.py", "fabfile/__init__.py"]),
+    ("fastlane", &["Fastfile", "fastlane/Fastfile"]),
+    ("doit", &["dodo.py"]),
     // kubernetes.io, "kubectl apply": each file of the directory; perlrun(1), `-I`; bats(1).
     ("kubectl", &["*.yaml", "*.yml", "*.json"]),
     ("perl", &["*.pm"]),
@@ -266,6 +307,8 @@ mod tests {
                 && of(&["swift", "build"]).contains(&"Package.swift")
         );
         assert!(of(&["kubectl", "apply", "-f", "dir"]).contains(&"*.yaml"));
+        assert!(of(&["terraform", "apply"]).contains(&"*.tfvars") && of(&["tofu", "plan"]).contains(&"*.tf"));
+        assert!(of(&["docker", "compose", "up"]).contains(&"*.override.yml"));
         assert!(of(&["ls", "makeup"]).is_empty());
     }
 }

@@ -55,7 +55,8 @@ pub(super) async fn preview(
         Some(workdir) => workspace.resolve(&scope.directory, workdir).map_err(|error| failure(&error))?.real,
     };
     blocking::run(&scope.cancel, TIME_MAX, move |patience| {
-        let git = words.all.iter().any(|word| is_called(word, "git"));
+        let runs_git = |word: &String| implied_files::RUN_GIT.iter().any(|program| is_called(word, program));
+        let git = words.all.iter().any(runs_git);
         let mut named = Named { more: words.more, git, ..Named::new(&workspace, patience) };
         named.walk(start, &words.all).map_err(|why| given_up(why, "Name fewer files in one command."))?;
         let files = named.files.into_iter().map(|(path, hash)| (path, Some(hash))).collect();
@@ -70,7 +71,7 @@ struct Named<'a> {
     patience: &'a Patience,
     files: BTreeMap<PathBuf, ContentHash>,
     directories: Vec<PathBuf>,
-    /// Git is among the programs.
+    /// Git is among the programs, or one that runs it.
     git: bool,
     /// Not all of it was looked at.
     more: bool,
