@@ -333,9 +333,7 @@ fn value_after<'a>(
     }
     let blanks = |at: usize| at + after[at..].len() - after[at..].trim_start_matches(' ').len();
     let mut at = blanks(quoted.unwrap_or_default());
-    if after[at..].starts_with(":=") {
-        at = blanks(at + 2);
-    } else if after[at..].starts_with("=>") {
+    if after[at..].starts_with(":=") || after[at..].starts_with("=>") {
         at = blanks(at + 2);
     } else if after[at..].starts_with(['=', ':', ',']) {
         at = blanks(at + 1);

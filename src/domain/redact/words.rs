@@ -44,7 +44,7 @@ fn within(text: &str, depth: usize) -> String {
             (before.secret, before.user) = (false, false);
             continue;
         }
-        if is_end(c) && !(c == '`' && !reader.flat) {
+        if is_end(c) && (c != '`' || reader.flat) {
             reader.at += c.len_utf8();
             out.push(c);
             let listed = c != ')' && (before.listed || (before.list && c == '('));
@@ -276,7 +276,7 @@ impl Reader<'_> {
                 let begin = self.at;
                 let inside = (begin + length, begin + closed, ')');
                 word.quoted.push(inside);
-                let chars = rest[..closed + 1].char_indices();
+                let chars = rest[..=closed].char_indices();
                 word.chars.extend(chars.map(|(at, c)| (c, begin + at, None)));
                 self.at = begin + closed + 1;
                 continue;
@@ -310,10 +310,10 @@ impl Reader<'_> {
 
     /// The bytes that open the substitution which a text begins with, and where what closes it stands.
     fn substitution(&mut self, rest: &str) -> Option<(usize, usize)> {
-        let (opens, closer) = opened(rest).filter(|_| !self.flat)?;
-        let closed = end_of(&rest[opens..], closer).map(|at| (opens, opens + at));
-        self.flat |= closed.is_none();
-        closed
+        let (length, closer) = opened(rest).filter(|_| !self.flat)?;
+        let end = end_of(&rest[length..], closer).map(|at| (length, length + at));
+        self.flat |= end.is_none();
+        end
     }
 
     /// How much stands in front of the quote that closes.
