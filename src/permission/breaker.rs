@@ -1,10 +1,12 @@
 //! The circuit breaker for removing what nobody means to remove, with all that is in it (`rm -r`, `find -delete`, `mv`
 //! elsewhere): the root, the home, the workspace, and what they lie in.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
 
+use super::commands::copies;
 use super::lexical;
 use super::shell::scan::{Role, Segment};
 use super::subject::{OnDisk, Place};
@@ -54,7 +56,10 @@ pub(crate) fn removed(
     if runs().any(alone) && runs().any(|s| s.words().any(|word| word == "-delete")) {
         return Some("what is not told".to_owned());
     }
-    let others = runs().flat_map(|s| [emptied_by_find(s), moved_away(s)]).flatten().map(|t| (t, false));
+    let bases = [Some(&place.workspace), place.home.as_ref()].into_iter().flatten().chain(roots);
+    let known: Vec<String> = bases.map(|base| base.display().to_string().to_lowercase()).collect();
+    let others =
+        runs().flat_map(|s| [emptied_by_find(s, &known), moved_away(s)]).flatten().map(|t| (t, false));
     removes.chain(others).find_map(|(targets, fed)| {
         if targets.is_empty() || lost || fed {
             return Some("what is not told".to_owned());
@@ -157,27 +162,10 @@ fn recursive_targets(segment: &Segment) -> Option<Vec<&str>> {
     recursive.then_some(targets)
 }
 
-/// Where a `find -delete` starts that spares nothing by its name, age, size or owner.
-fn emptied_by_find(segment: &Segment) -> Option<Vec<&str>> {
-    const SPARING: &[&str] =
-        &["name", "path", "wholename", "regex", "size", "empty", "perm", "links", "user", "group"];
-    const BY_AGE: &[&str] =
-        &["newer", "mtime", "mmin", "atime", "amin", "ctime", "cmin", "used", "anewer", "cnewer"];
+/// Where a `find -delete` starts that spares nothing by its name, age or size. `known`: no test for paths spares those.
+fn emptied_by_find<'s>(segment: &'s Segment, known: &[String]) -> Option<Vec<&'s str>> {
     let words: Vec<&str> = arguments(segment, "find")?.collect();
-    let at = words.iter().position(|word| *word == "-delete")?;
-    // Of alternatives only the one with the action in it counts.
-    let from =
-        words[..at].iter().rposition(|word| matches!(*word, "-o" | "-or" | ",")).map_or(0, |or| or + 1);
-    let spares = |number: usize| {
-        let test = words[number].trim_start_matches('-').trim_start_matches('i');
-        let listed = SPARING.contains(&test) || BY_AGE.iter().any(|age| test.starts_with(age));
-        let negated = number > 0 && matches!(words[number - 1], "!" | "-not" | "\\!");
-        let any = words.get(number + 1).is_some_and(|value| !value.contains(char::is_alphanumeric));
-        words[number].starts_with('-') && listed && !negated && !any
-    };
-    // In parentheses alternatives belong together.
-    let from = if words[..at].iter().any(|word| word.ends_with(')')) { 0 } else { from };
-    if (from..at).any(spares) {
+    if !deletes_unspared(&words, known) {
         return None;
     }
     let begins = |word: &&&str| !word.starts_with(['-', '(', '!', '\\']) || word.len() == 1 && **word == "-";
@@ -186,14 +174,87 @@ fn emptied_by_find(segment: &Segment) -> Option<Vec<&str>> {
     Some(if starts.is_empty() { vec!["."] } else { starts })
 }
 
+/// Tests and operators up to a place in an expression of find's, as far as they stand within the same parentheses.
+#[derive(Default)]
+struct Tests {
+    /// One of those that have to hold for what comes next spares something.
+    spares: bool,
+    /// An alternative before does not.
+    open: bool,
+    negated: bool,
+}
+
+/// Whether a `-delete` of the expression is reached for what no test spares (find(1), "OPERATORS").
+fn deletes_unspared(words: &[&str], known: &[String]) -> bool {
+    let mut within = vec![Tests::default()];
+    let mut negated = false;
+    let mut words = words.iter().copied().peekable();
+    while let Some(word) = words.next() {
+        let bare = word.trim_matches(['\\', '\'', '"']);
+        if bare == "-delete" && !within.iter().any(|tests| tests.spares) {
+            return true;
+        }
+        let Some(tests) = within.last_mut() else { return true };
+        match bare {
+            "(" => {
+                within.push(Tests { negated, ..Tests::default() });
+                negated = false;
+            }
+            ")" => {
+                let Some(inner) = within.pop() else { return true };
+                let spares = inner.spares && !inner.open && !inner.negated;
+                // More are closed than were opened: it is not told what belongs together.
+                let Some(tests) = within.last_mut() else { return true };
+                tests.spares |= spares;
+            }
+            "-o" | "-or" => {
+                tests.open |= !tests.spares;
+                tests.spares = false;
+            }
+            // What stands before has no say in what follows.
+            "," => (tests.spares, tests.open) = (false, false),
+            "!" | "-not" => negated = true,
+            _ if word.starts_with('-') => {
+                let spares = spares(word, words.peek().copied(), known);
+                tests.spares |= spares == Some(true) && !negated;
+                negated = false;
+                if spares.is_some() && word != "-empty" {
+                    words.next();
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether the test leaves most files alone; none for what tells them apart in no such way.
+fn spares(test: &str, value: Option<&str>, known: &[String]) -> Option<bool> {
+    const BY_AGE: &[&str] =
+        &["newer", "mtime", "mmin", "atime", "amin", "ctime", "cmin", "used", "anewer", "cnewer"];
+    let test = test.trim_start_matches('-').trim_start_matches('i');
+    // What stands in brackets may be any letter.
+    let value = value.map(outside_brackets).unwrap_or_default();
+    match test {
+        "empty" => Some(true),
+        "name" | "size" => Some(value.contains(char::is_alphanumeric)),
+        // All that lies in a directory matches by the name of that.
+        "path" | "wholename" | "regex" => {
+            let mut names = value.split(|c: char| !c.is_alphanumeric()).filter(|name| !name.is_empty());
+            let lower = |name: &str| name.to_lowercase();
+            Some(names.any(|name| !known.iter().any(|path| path.contains(&lower(name)))))
+        }
+        _ if BY_AGE.iter().any(|age| test.starts_with(age)) => Some(value.contains(char::is_alphanumeric)),
+        _ => None,
+    }
+}
+
 /// What an `mv` takes from where it is.
 fn moved_away(segment: &Segment) -> Option<Vec<&str>> {
-    let words: Vec<&str> = arguments(segment, "mv")?.collect();
-    let into = words.iter().any(|word| word.starts_with("-t") || word.starts_with("--target"));
-    let mut operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
-    if !into {
-        operands.pop();
-    }
+    let words: Vec<String> =
+        std::iter::once("mv").chain(arguments(segment, "mv")?).map(str::to_owned).collect();
+    let sources: HashSet<String> = copies::of(&words)?.sources.into_iter().collect();
+    let mut operands: Vec<&str> = arguments(segment, "mv")?.filter(|word| sources.contains(*word)).collect();
     // A pattern or a variable stands for many things that are moved all day: only what is named counts.
     let of_known = |operand: &str| {
         let known = ["$HOME", "${HOME}", "$PWD", "${PWD}"].iter().find_map(|name| operand.strip_prefix(name));
@@ -209,20 +270,25 @@ fn moved_away(segment: &Segment) -> Option<Vec<&str>> {
 
 /// Whether the pattern may stand for about any name.
 fn is_wild(part: &str) -> bool {
+    part.contains(['*', '?', '[']) && !outside_brackets(part).contains(char::is_alphanumeric)
+}
+
+/// The pattern without what it has in brackets.
+fn outside_brackets(pattern: &str) -> String {
     let mut outside = String::new();
-    let mut rest = part;
+    let mut rest = pattern;
     while let Some((before, behind)) = rest.split_once('[') {
         outside.push_str(before);
         rest = behind.split_once(']').map_or("", |(_, after)| after);
     }
     outside.push_str(rest);
-    part.contains(['*', '?', '[']) && !outside.contains(|c: char| c.is_alphanumeric())
+    outside
 }
 
 fn is_precious(word: &str, place: &Place, directories: &[PathBuf], precious: &dyn Fn(&Path) -> bool) -> bool {
     let word = word.trim_matches(['"', '\'', '\\']);
-    // Where it leads depends on the process that asks.
-    if word.contains("/proc/") {
+    // Where it leads depends on the process that asks; `{}` is what find, fd and xargs put there.
+    if word.contains("/proc/") || word.contains("{}") {
         return true;
     }
     let wild = |part: &&str| is_wild(part);
@@ -382,6 +448,36 @@ mod tests {
             "mv /w/ws /tmp/x",
             "mv .. /tmp/x",
             "mv -t /tmp a ~",
+            "mv -ft ../../tmp /w/ws",
+            "mv -ft../../tmp ..",
+            "mv --t=../../tmp /w/ws",
+            "mv --t ../../tmp /w/ws",
+            "mv --tar ../../tmp ..",
+            "mv -vt DIR \"$PWD\"/..",
+            "mv -bS .x .. /tmp/x",
+            "mv -- -t ../../ws x",
+            "rm -rf ../../@(ws)",
+            "rm -rf ../../+(w|s)",
+            "rm -rf ../../w!(x)",
+            "rm -rf ../../?(ws)",
+            "rm -rf !(x)",
+            "bash -O extglob -c 'rm -rf ../../@(ws)'",
+            "find . -execdir rm -rf {} +; cd ..",
+            "find .. -execdir rm -rf ./{} +",
+            "cd ..; find . \\( -name x -o -true \\) -delete",
+            "cd ..; find . \\( -true -o -name x \\) -delete",
+            "cd ..; find . ! \\( -name x \\) -delete",
+            "cd ..; find . \\( -name x , -true \\) -delete",
+            "cd ..; find . -name x , -delete",
+            "cd ..; find . \\( ! -name x \\) -delete",
+            "cd ..; find . -name x -delete -o -delete",
+            "cd ..; find . -name '[a-z]*' -delete",
+            "cd ..; find . -name -o -o -delete",
+            "find .. -path '*ws*' -delete",
+            "find .. -ipath '*WS*' -delete",
+            "find .. -wholename '../*' -delete",
+            "find .. -regex '.*[a-z].*' -delete",
+            "find .. -perm -0 -delete",
             "sudo mv -f /home /tmp/x",
             "cd ../.. && mv ws x",
         ] {
@@ -422,6 +518,17 @@ mod tests {
             "find .. -name '*.pyc' -delete",
             "find .. -type f -name '*.o' -delete",
             "find .. \\( -name '*.pyc' -o -name '*.pyo' \\) -delete",
+            "find .. \\( -name '*.pyc' -o -type d -empty \\) -delete",
+            "find .. -type f \\( ! -path '*/x/*' -name '*.o' \\) -delete",
+            "find .. -name x \\( -type f -delete \\)",
+            "find .. -path '*/__pycache__/*' -delete",
+            "find .. -name '*.o' -delete -o -name '*.d' -delete",
+            "find .. -name '[a-z]*.pyc' -delete",
+            "mv -t .. a b",
+            "mv -ft.. a",
+            "mv --t=.. a",
+            "mv --target-directory .. a",
+            "find . -name x -exec rm {} +",
             "find .. -empty -delete",
             "find .. -mtime +7 -delete",
             "find target -delete",

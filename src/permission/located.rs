@@ -103,11 +103,16 @@ fn locate_words(
         on_disk.words_located = false;
     }
     let patterns = analysis.understood().is_none();
-    let matching = Matching::of(analysis.text());
+    if patterns
+        && matching_is_untold(analysis.text())
+        && words.iter().any(|w| is_pattern(w.written.as_os_str()))
+    {
+        on_disk.words_located = false;
+    }
     let mut names = MAX_NAMES;
     for word in words.into_iter().take(MAX_WORDS) {
         if patterns && is_pattern(word.written.as_os_str()) {
-            let Ok(paths) = expanded(&word.written, matching, &mut names) else {
+            let Ok(paths) = expanded(&word.written, &mut names) else {
                 on_disk.words_located = false;
                 continue;
             };
@@ -181,31 +186,17 @@ fn is_pattern(name: &OsStr) -> bool {
     name.as_bytes().iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'))
 }
 
-/// How the shell matches patterns of names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Matching {
-    Usual,
-    /// A pattern may stand for more than it looks like.
-    Untold,
-}
-
-impl Matching {
-    /// What the text may have set: bash's manual, "The Shopt Builtin", "Invoking Bash" and "Bash Variables". Pieces of these
-    /// words are enough, since quotes may stand between them.
-    fn of(text: &str) -> Self {
-        let options = ["glob", "shopt", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE", "GLOBSORT", "BASH_ENV"];
-        // `-O extglob`, `+O`, and the patterns of extglob.
-        let given = ["-O", "+O", "@(", "+(", "!(", "?(", "*("];
-        let sets = options.iter().chain(&given).any(|piece| text.contains(piece));
-        if sets { Self::Untold } else { Self::Usual }
-    }
+/// Whether a pattern may stand for more than it looks like, by what the text may have set: bash's manual, "The Shopt
+/// Builtin", "Invoking Bash" and "Bash Variables". Pieces of these words are enough, since quotes may stand between them.
+fn matching_is_untold(text: &str) -> bool {
+    let options = ["glob", "shopt", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE", "GLOBSORT", "BASH_ENV"];
+    // `-O extglob`, `+O`, and the patterns of extglob.
+    let given = ["-O", "+O", "@(", "+(", "!(", "?(", "*("];
+    options.iter().chain(&given).any(|piece| text.contains(piece))
 }
 
 /// The paths that a pattern of names stands for. At most `left` names are looked at, for all patterns together.
-fn expanded(pattern: &Path, matching: Matching, left: &mut usize) -> Result<Vec<PathBuf>, Lost> {
-    if matching == Matching::Untold {
-        return Err(Lost);
-    }
+fn expanded(pattern: &Path, left: &mut usize) -> Result<Vec<PathBuf>, Lost> {
     let mut paths = vec![PathBuf::from("/")];
     for part in pattern.components() {
         if !is_pattern(part.as_os_str()) {

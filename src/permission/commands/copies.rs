@@ -25,8 +25,15 @@ pub(in crate::permission) struct Copy {
     pub(in crate::permission) excluded: Vec<String>,
 }
 
-/// Long options with a value in the next word; they can be shortened.
-const VALUED: &[&str] = &["--target-directory", "--suffix", "--mode", "--owner", "--group", "--exclude"];
+/// Long options with a value in the next word, and to how many letters they can be shortened.
+const VALUED: &[(&str, usize)] = &[
+    ("--target-directory", 3),
+    ("--suffix", 4),
+    ("--mode", 4),
+    ("--owner", 4),
+    ("--group", 4),
+    ("--exclude", 4),
+];
 
 /// Most copies of one text that are looked at.
 pub(in crate::permission) const MAX: usize = 64;
@@ -87,7 +94,7 @@ impl Copy {
             None => (word, None),
         };
         let is = |long: &str, least: usize| option.len() >= least && long.starts_with(option);
-        if value.is_none() && VALUED.iter().any(|long| is(long, 4)) {
+        if value.is_none() && VALUED.iter().any(|(long, least)| is(long, *least)) {
             value = rest.next().cloned();
         }
         match value {
@@ -145,6 +152,8 @@ mod tests {
             ("cp -rtd a", "a", "d", [true, false, true]),
             ("cp --target=d a b", "a b", "d", [true, false, false]),
             ("cp --target-directory d a", "a", "d", [true, false, false]),
+            ("mv --t d a", "a", "d", [true, false, false]),
+            ("mv -ftd a", "a", "d", [true, false, false]),
             ("cp -rT g .", "g", ".", [false, true, true]),
             ("cp -a -- -x y", "-x", "y", [false, false, true]),
             ("/bin/mv -S .x a b", "a", "b", [false, false, false]),

@@ -415,6 +415,12 @@ impl<'t> Reading<'t> {
                 self.end_word();
                 self.operator.push(c);
             }
+            // It may be a pattern of extglob's, which stands for any name.
+            '(' if self.leaves.is_none() && self.word.ends_with(['@', '+', '!', '?', '*']) => {
+                self.word.pop();
+                self.word.push('*');
+                self.end_command();
+            }
             '\n' | ';' | '&' | '|' | '(' | ')' | '`' => self.end_command(),
             '<' | '>' => self.start_redirect(c),
             '\\' => self.backslash(),
