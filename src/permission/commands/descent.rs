@@ -6,19 +6,26 @@ use super::kind::git_subcommand;
 use super::names::Names;
 
 /// Programs that descend, the working directory's when they are given none.
-static ALWAYS: Names = Names::of(&["rg find fd fdfind tree ag ack du rgrep 7z 7za 7zr"]);
+static ALWAYS: Names = Names::of(&["rg rga ug find fd fdfind tree ag ack du rgrep 7z 7za 7zr gtags"]);
 /// Programs that descend when a flag says so.
 const BY_FLAG: &[(&str, &str)] = &[
     ("grep", "rR"),
     ("egrep", "rR"),
     ("fgrep", "rR"),
     ("zgrep", "rR"),
+    ("ugrep", "rR"),
+    ("pcre2grep", "r"),
+    ("pcregrep", "r"),
+    ("bzgrep", "rR"),
+    ("xzgrep", "rR"),
+    ("zstdgrep", "rR"),
     ("diff", "r"),
     ("ls", "R"),
     ("dir", "R"),
     ("vdir", "R"),
-    // ctags(1)
+    // ctags(1), cscope(1)
     ("ctags", "R"),
+    ("cscope", "R"),
 ];
 /// Programs that do not look into a directory, or only at the names in it.
 static STAY: Names = Names::of(&[
@@ -28,7 +35,7 @@ static STAY: Names = Names::of(&[
 /// Subcommands of git that print no lines of files which they are not given by name, but for options in
 /// [`BY_FLAG_GIT`]. Whatever else there is may.
 static NO_LINES_GIT: Names = Names::of(&[
-    "add am annotate apply bisect blame branch check-attr check-ignore check-ref-format checkout checkout-index cherry",
+    "add am annotate apply blame branch check-attr check-ignore check-ref-format checkout checkout-index cherry",
     "cherry-pick clean clone commit commit-tree config count-objects describe fetch for-each-ref fsck gc get-tar-commit-id",
     "hash-object help index-pack init lfs ls-files ls-remote ls-tree maintenance merge merge-base mktree mv name-rev",
     "notes pack-objects pack-refs prune pull push read-tree rebase remote repack replace reset restore rev-parse revert rm",
@@ -51,6 +58,11 @@ const BY_FLAG_GIT: &[(&str, &str, &[&str])] = &[
     ("commit", "pv", &["patch", "interactive", "verbose"]),
     ("status", "v", &["verbose"]),
     ("shortlog", "p", &["patch"]),
+    // git-am(1), git-rebase(1)
+    ("am", "", &["show-current-patch"]),
+    ("rebase", "", &["show-current-patch"]),
+    // git-checkout-index(1): what is in files goes to others.
+    ("checkout-index", "a", &["all", "stdin", "temp"]),
 ];
 /// Subcommands of git that print no content.
 static STAY_GIT: Names =
@@ -63,35 +75,43 @@ pub(in crate::permission) fn descends(segment: &Segment) -> bool {
     }
     let greps = segment.words().any(|word| word == "grep");
     let patches = segment.words().any(is_patch_option);
+    // A format can name what is in an object (git-for-each-ref(1)).
+    let raw = segment.words().any(|word| word.contains("%(raw"));
+    let mut rows = [false; BY_FLAG_GIT.len()];
     let mut flags: Vec<&str> = Vec::new();
     for at in segment.starts() {
         let program = segment.text()[at..].split(' ').next().unwrap_or_default();
         if ALWAYS.has(program) {
             return true;
         }
-        if program == "git" && (greps || prints_content(&segment.text()[at..], at == 0, patches)) {
+        if program == "git"
+            && (greps || raw || prints_content(&segment.text()[at..], at == 0, patches, &mut rows))
+        {
             return true;
         }
         let of_program = BY_FLAG.iter().find(|(name, _)| *name == program);
         flags.extend(of_program.map(|(_, letters)| *letters).filter(|l| !flags.contains(l)));
     }
-    !flags.is_empty() && segment.words().any(|word| makes_descend(word, &flags))
+    let mut rows = BY_FLAG_GIT.iter().zip(rows).filter_map(|(row, found)| found.then_some(row));
+    rows.any(|row| segment.words().any(|word| asks_for_lines(word, row)))
+        || !flags.is_empty() && segment.words().any(|word| makes_descend(word, &flags))
 }
 
 /// Whether git, told this, prints lines of files that it does not name, for all that its first words say; `sure`: it is
-/// git for sure, and no word of a message; `patches`: an option of it may ask for them.
-fn prints_content(command: &str, sure: bool, patches: bool) -> bool {
+/// git for sure, and no word of a message; `patches`: an option of it may ask for them. Of `rows` those are marked by whose
+/// options it may.
+fn prints_content(command: &str, sure: bool, patches: bool, rows: &mut [bool; BY_FLAG_GIT.len()]) -> bool {
     const LOOKED_AT: usize = 64;
     let words: Vec<&str> = command.split(' ').skip(1).take(LOOKED_AT).collect();
-    match git_subcommand(&mut words.iter().copied()) {
+    let mut rest = words.iter().copied();
+    match git_subcommand(&mut rest) {
+        // git-bisect(1): with the options of `git log`.
+        Some("bisect") => patches && rest.next().is_none_or(|sub| matches!(sub, "view" | "visualize")),
         Some("log" | "reflog" | "stash" | "diff-tree" | "diff-index" | "diff-files" | "rev-list") => patches,
         Some(sub) if LINES_GIT.has(sub) || sure && !NO_LINES_GIT.has(sub) => true,
-        // A format can name what is in an object (git-for-each-ref(1)).
         Some(sub) => {
-            words.iter().any(|word| word.contains("%(raw") || word.starts_with("--show-current-patch"))
-                || BY_FLAG_GIT
-                    .iter()
-                    .any(|row| row.0 == sub && words.iter().any(|word| asks_for_lines(word, row)))
+            rows.iter_mut().zip(BY_FLAG_GIT).for_each(|(found, row)| *found |= row.0 == sub);
+            false
         }
         None => words.len() == LOOKED_AT,
     }
@@ -101,8 +121,8 @@ fn prints_content(command: &str, sure: bool, patches: bool) -> bool {
 fn asks_for_lines(word: &str, (_, letters, longs): &(&str, &str, &[&str])) -> bool {
     match word.strip_prefix('-') {
         Some(long) if long.starts_with('-') => {
-            let name = long.trim_start_matches('-');
-            name.len() >= 2 && longs.iter().any(|long| long.starts_with(name))
+            let name = long[1..].split('=').next().unwrap_or_default();
+            !name.is_empty() && longs.iter().any(|long| long.starts_with(name))
         }
         Some(cluster) => cluster.contains(|c| letters.contains(c)),
         None => false,
@@ -115,7 +135,7 @@ fn is_patch_option(word: &str) -> bool {
         Some(long) if long.starts_with('-') => {
             // Long options can be shortened.
             let name = long.trim_start_matches('-').split('=').next().unwrap_or_default();
-            name.len() >= 2 && git::OF_LINES.iter().any(|option| option.starts_with(name))
+            !name.is_empty() && git::OF_LINES.iter().any(|option| option.starts_with(name))
         }
         Some(cluster) => cluster.contains(['p', 'u', 'U', 'W', 'c', 'L', 'G', 'S']),
         None => false,
@@ -159,6 +179,12 @@ mod tests {
     }
 
     #[test]
+    fn options_count_behind_however_many_words() {
+        let padded = format!("git status {} -v", "x ".repeat(100));
+        assert!(scan(&padded).iter().any(descends));
+    }
+
+    #[test]
     fn what_descends_is_told_by_program_and_flag() {
         for (command, want) in [
             ("grep -r x .", true),
@@ -182,6 +208,8 @@ mod tests {
             ("git status -v", true),
             ("git add -p", true),
             ("git add --pat", true),
+            ("git add --e", true),
+            ("git status --v", true),
             ("git add -A", false),
             ("git add -u", false),
             ("git checkout -p", true),
@@ -197,6 +225,22 @@ mod tests {
             ("git rerere diff", true),
             ("git unpack-file a", true),
             ("git rebase --show-current-patch", true),
+            ("git rebase --show", true),
+            ("git am --show-cur=diff", true),
+            ("git am --show", true),
+            ("git am x.mbox", false),
+            ("git rebase --continue", false),
+            ("git bisect view -p", true),
+            ("git bisect visualize -U3", true),
+            ("git bisect view --stat", false),
+            ("git bisect start", false),
+            ("git checkout-index --temp --all", true),
+            ("git checkout-index -a --prefix=x/", true),
+            ("git checkout-index -f a", false),
+            ("git log --p", true),
+            ("ug x", true),
+            ("pcre2grep -r x", true),
+            ("cscope -Rb", true),
             ("git for-each-ref '--format=%(raw)'", true),
             ("git for-each-ref '--format=%(refname)'", false),
             ("git branch -vv", false),
