@@ -125,7 +125,8 @@ impl Copying<'_> {
         if self.found.len() >= MAX_FOUND {
             self.untold = true;
         } else if self.found.insert((written.clone(), path.clone())) {
-            let word = WordPath { path, written, may_edit: true, descends: false, directory: false };
+            let word =
+                WordPath { path, written, may_edit: true, descends: false, directory: false, sweeps: false };
             if named { self.on_disk.copied.push(word) } else { self.on_disk.may_lead.push(word) }
         }
     }
@@ -143,7 +144,14 @@ impl Copying<'_> {
                     return;
                 }
                 let path = located.real;
-                let word = WordPath { path, written, may_edit: true, descends: false, directory: false };
+                let word = WordPath {
+                    path,
+                    written,
+                    may_edit: true,
+                    descends: false,
+                    directory: false,
+                    sweeps: false,
+                };
                 self.on_disk.may_lead.push(word);
             }
         }

@@ -9,7 +9,7 @@ use globset::GlobBuilder;
 
 use super::beneath;
 use super::checker::PermissionRequest;
-use super::commands::{carriers, kind};
+use super::commands::{carriers, git, kind};
 use super::copies;
 use super::lexical;
 use super::policy::Policy;
@@ -86,6 +86,7 @@ pub(super) fn of_command(
     locate_words(analysis, &scope.workspace, directory, place, &mut on_disk);
     copies::locate(analysis, &scope.workspace, place, policy, &mut on_disk);
     programs_behind_links(analysis, directory, &mut on_disk);
+    locate_tracked(analysis, &scope.workspace, directory, place, policy, &mut on_disk);
     (operands, on_disk)
 }
 
@@ -134,6 +135,48 @@ fn locate_words(
             Ok(lead) => on_disk.leads.extend(lead),
             Err(Lost) => on_disk.words_located = false,
         }
+    }
+}
+
+/// Finds out whether a rule speaks of a tracked file whose changes a git of the text throws away.
+fn locate_tracked(
+    analysis: &CommandAnalysis,
+    workspace: &Workspace,
+    directory: &Path,
+    place: &Place,
+    policy: &Policy,
+    on_disk: &mut OnDisk,
+) {
+    let Some(script) = analysis.understood().filter(|_| policy.guards_paths()) else { return };
+    let mut starts: HashSet<PathBuf> = HashSet::new();
+    for leaf in script.leaves() {
+        match git::pathspec::discards(&leaf.words) {
+            None => {}
+            Some(true) => starts.extend(leaf.directories.iter().map(|from| directory.join(from))),
+            Some(false) => on_disk.words_located = false,
+        }
+    }
+    let mut left = MAX_NAMES;
+    for start in starts {
+        let mut guarded = None;
+        let mut hold = |path: PathBuf| {
+            left = left.saturating_sub(1);
+            if guarded.is_none() && left > 0 && policy.guards(&path, place) {
+                guarded = Some(path);
+            }
+        };
+        let known = workspace
+            .locate(directory, &start)
+            .is_ok_and(|start| repository::tracked(workspace, &start.real, &mut hold).is_some());
+        on_disk.words_located &= known && left > 0;
+        on_disk.may_lead.extend(guarded.map(|path| WordPath {
+            written: path.clone(),
+            path,
+            may_edit: true,
+            descends: false,
+            directory: false,
+            sweeps: false,
+        }));
     }
 }
 

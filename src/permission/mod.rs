@@ -21,6 +21,7 @@ mod grant;
 pub mod host;
 mod lexical;
 mod located;
+mod name_pattern;
 pub mod offer;
 mod path_pattern;
 mod petition;

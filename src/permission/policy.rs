@@ -203,7 +203,8 @@ impl Policy {
     /// Whether such a rule speaks of a change of this path (absolute, without dots).
     pub(super) fn guards(&self, path: &Path, place: &Place) -> bool {
         let [path, written] = [path.to_path_buf(), PathBuf::new()];
-        let word = [WordPath { path, written, may_edit: true, descends: false, directory: false }];
+        let word =
+            [WordPath { path, written, may_edit: true, descends: false, directory: false, sweeps: false }];
         self.deny.any_word(place, &word).or_else(|| self.always_ask.any_word(place, &word)).is_some()
     }
 
@@ -302,6 +303,10 @@ impl Policy {
             .any(|w| w.directory && w.descends && self.deny.reaches_beneath(w, &subject.place))
         {
             "it is given a directory in which there may be what a rule denies"
+        } else if words.iter().filter(|w| w.sweeps).any(|w| {
+            [&self.deny, &self.always_ask].iter().any(|list| list.reaches_beneath(w, &subject.place))
+        }) {
+            "it takes files that it does not name, and a rule that holds in every session may speak of them"
         } else if [&self.deny, &self.always_ask]
             .iter()
             .any(|list| list.any_word(&subject.place, &subject.on_disk.may_lead).is_some())
@@ -505,6 +510,10 @@ fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'stat
             .chain(&subject.on_disk.may_lead)
             .filter(|w| w.may_edit)
             .find_map(|w| protected::protected_name(&w.path, place))
+            .or_else(|| {
+                let segments = subject.command.iter().flat_map(CommandAnalysis::segments);
+                segments.into_iter().find_map(git::pathspec::protected_name)
+            })
     })
 }
 

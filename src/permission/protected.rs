@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::name_pattern::NamePattern;
 use super::subject::Place;
 
 /// Names that are protected wherever they stand in a path, with all that lies beneath.
@@ -159,6 +160,21 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
 fn ends_with(name: &str, ending: &str) -> bool {
     let at = name.len().checked_sub(ending.len());
     at.and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+}
+
+/// The protected name that may be in a path for which these patterns stand, one between two slashes each.
+pub(crate) fn may_be_among(parts: &[NamePattern]) -> Option<&'static str> {
+    parts.iter().enumerate().find_map(|(at, part)| {
+        let beneath = |names: &[&str]| {
+            let next = parts.get(at + 1);
+            part.has_star() || next.is_none_or(|next| names.iter().any(|name| next.may_be(name, true)))
+        };
+        let by_itself = NAMES.iter().chain(ENDINGS).find(|name| part.may_be(name, false)).copied();
+        by_itself.or_else(|| {
+            let directory = |row: &&(&str, &[&str])| part.may_be(row.0, false) && beneath(row.1);
+            BENEATH.iter().find(directory).map(|(directory, _)| *directory)
+        })
+    })
 }
 
 /// Whether `path` is or lies beneath one of Toolgate's own.

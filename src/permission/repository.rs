@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::commands::git;
@@ -157,6 +158,28 @@ fn nearest(workspace: &Workspace, start: &Path) -> Option<(PathBuf, Located)> {
         }
     }
     None
+}
+
+/// Hands each file that the nearest repository from the directory upwards tracks to `each`. None where it is not known which
+/// those are; where there is no repository, there are none.
+pub(super) fn tracked(workspace: &Workspace, start: &Path, each: &mut dyn FnMut(PathBuf)) -> Option<()> {
+    for directory in start.ancestors() {
+        let found = entry(workspace, directory, ".git")?;
+        match found.kind {
+            None => continue,
+            Some(FileKind::Directory) => {}
+            Some(_) => return None,
+        }
+        let settings = String::from_utf8(read(workspace, &found.real, "config", MAX_SETTINGS)?).ok()?;
+        let hash = git::object_name_bytes(&settings)?;
+        let index = read(workspace, &found.real, "index", MAX_INDEX)?;
+        if index.is_empty() {
+            return Some(());
+        }
+        let mut name = |name: &[u8]| each(directory.join(OsStr::from_bytes(name)));
+        return git::names_of(&index, hash, &mut name);
+    }
+    Some(())
 }
 
 /// Whether nothing in the repository is a symlink, through which git would read (and print) what lies elsewhere. Hooks

@@ -17,3 +17,4 @@ mod programs;
 pub mod read_only;
 mod setting_up;
 pub(in crate::permission) mod suffixes;
+pub(in crate::permission) mod untold_places;

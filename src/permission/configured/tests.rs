@@ -2,6 +2,7 @@
 
 mod links;
 mod unasked;
+mod untold;
 
 use std::os::unix::fs::symlink;
 

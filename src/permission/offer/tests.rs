@@ -256,6 +256,7 @@ fn a_command_is_granted_for_the_directory_that_it_starts_in() {
             may_edit: true,
             descends: false,
             directory: false,
+            sweeps: false,
         });
         let got = policy.judge(&subject, &around(&touch, true));
         assert_eq!(got.decision == Decision::Allow, covered, "{leads}: {}", got.reason.text);

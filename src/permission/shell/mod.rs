@@ -86,6 +86,8 @@ pub(crate) struct WordPath {
     pub(crate) descends: bool,
     /// It is a directory for sure.
     pub(crate) directory: bool,
+    /// The command takes what lies there without being told by name.
+    pub(crate) sweeps: bool,
 }
 
 /// Reads the text of a command. Total for any text; the time is linear in its length, and bounded for what is

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::super::commands::{descent, kind, suffixes};
+use super::super::commands::git::pathspec::Untold;
+use super::super::commands::{descent, kind, suffixes, untold_places};
 use super::super::subject::Place;
 use super::WordPath;
 use super::scan::{Role, Segment};
@@ -58,9 +59,31 @@ impl<'p> Words<'p> {
                 let written = here.word_target(part);
                 let path = here.resolve(&written);
                 let directory = self.place.workspace.starts_with(&path);
-                self.out.push(WordPath { path, written, may_edit, descends, directory });
+                self.out.push(WordPath { path, written, may_edit, descends, directory, sweeps: false });
                 if part.starts_with(['/', '~']) {
                     break;
+                }
+            }
+        }
+        if descends {
+            self.swept(&untold_places::of(segment), may_edit, places);
+        }
+    }
+
+    /// Where the command takes what it is not told by name.
+    fn swept(&mut self, untold: &[Untold], may_edit: bool, places: &[Place]) {
+        for here in places {
+            for untold in untold {
+                let written = match untold {
+                    Untold::Beneath(directory) => here.word_target(directory),
+                    Untold::Tree if here.cwd.starts_with(&here.workspace) => here.workspace.clone(),
+                    Untold::Tree => here.cwd.clone(),
+                };
+                let path = here.resolve(&written);
+                let word =
+                    WordPath { path, written, may_edit, descends: true, directory: false, sweeps: true };
+                if !self.out.contains(&word) {
+                    self.out.push(word);
                 }
             }
         }

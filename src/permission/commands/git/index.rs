@@ -31,6 +31,11 @@ pub(crate) fn directories_of(bytes: &[u8], hash: usize) -> Option<BTreeSet<PathB
     plain.filter(|plain| *plain).map(|_| directories)
 }
 
+/// Tells each file that a plain index names, counted from the working tree; none where it is not understood.
+pub(crate) fn names_of(bytes: &[u8], hash: usize, each: &mut dyn FnMut(&[u8])) -> Option<()> {
+    entries_are_plain(bytes, hash, each).filter(|plain| *plain).map(|_| ())
+}
+
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }

@@ -18,10 +18,11 @@
 
 mod config;
 mod index;
+pub(in crate::permission) mod pathspec;
 mod settings;
 
 pub(crate) use config::{config_is_plain, object_name_bytes};
-pub(crate) use index::{directories_of, index_is_plain};
+pub(crate) use index::{directories_of, index_is_plain, names_of};
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
