@@ -312,6 +312,10 @@ fn is_inert(segment: &Segment) -> bool {
     kind::is_inert(&words[skip..])
 }
 
+/// Options of git's in front of its subcommand whose value is the next word (git(1)).
+const WITH_VALUE: &str =
+    "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source";
+
 /// `git -C dir -c x=y push …` and `git-push …` again as `git push …`, so that a rule for `git push` sees it.
 fn without_git_options(segment: &Segment) -> Option<Segment> {
     let words: Vec<&str> = segment.words().collect();
@@ -335,17 +339,7 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
     while let [option, after @ ..] = rest
         && option.starts_with('-')
     {
-        let takes_value = matches!(
-            *option,
-            "-C" | "-c"
-                | "--git-dir"
-                | "--work-tree"
-                | "--namespace"
-                | "--exec-path"
-                | "--super-prefix"
-                | "--config-env"
-                | "--attr-source"
-        );
+        let takes_value = WITH_VALUE.split(' ').any(|name| name == *option);
         rest = if takes_value { after.get(1..).unwrap_or_default() } else { after };
     }
     let mut text = "git".to_owned();
