@@ -98,6 +98,11 @@ impl PathPattern {
                 .is_some_and(|rel| self.exact.compile_matcher().is_match_candidate(&Candidate::new(rel)))
     }
 
+    /// The part behind the last slash.
+    pub(crate) fn last_part(&self) -> &str {
+        self.body.rsplit('/').next().unwrap_or(&self.body)
+    }
+
     /// The one path that a pattern without wildcards spells, absolute and without dots.
     pub(crate) fn spelt(&self, place: &Place) -> Option<PathBuf> {
         if !self.is_literal() || self.is_impossible() {

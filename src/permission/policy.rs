@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::breaker;
 use super::commands::git;
+use super::commands::open_ended::OpenEnded;
 use super::commands::read_only::KnownUse;
 use super::grant::Grant;
 use super::path_pattern::{PathPatternError, Reach};
@@ -283,6 +284,11 @@ impl Policy {
         None
     }
 
+    /// Whether a rule that holds in every session speaks of a name that one of these may be.
+    fn may_name(&self, made: &[OpenEnded]) -> bool {
+        self.deny.may_name(made) || self.always_ask.may_name(made)
+    }
+
     /// A command whose words do not say all that it reads or changes, where path rules hold in every session.
     fn might_reach_denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
         let command = subject.command.as_ref()?;
@@ -293,6 +299,8 @@ impl Policy {
             "it is not known where a path in it leads, and rules that hold in every session speak of paths"
         } else if guards_paths && command.opens_untold_names() {
             "a program in it gets names of files that are not told, and rules that hold in every session speak of paths"
+        } else if guards_paths && self.may_name(&command.open_ended()) {
+            "it makes names of a beginning that it is given, and a rule speaks of such a name"
         } else if guards_paths && command.may_follow_new_links() {
             "a command of it may make a link, so it is not known where a path of another one leads, and rules that hold \
              in every session speak of paths"

@@ -177,6 +177,12 @@ pub(crate) fn may_be_among(parts: &[NamePattern]) -> Option<&'static str> {
     })
 }
 
+/// Every name that is a protected one, or a part of one.
+pub(crate) fn parts() -> impl Iterator<Item = &'static str> {
+    let beneath = BENEATH.iter().flat_map(|(directory, names)| std::iter::once(directory).chain(*names));
+    NAMES.iter().chain(ENDINGS).chain(beneath).copied()
+}
+
 /// Whether `path` is or lies beneath one of Toolgate's own.
 pub(crate) fn is_own(path: &Path, own: &[PathBuf]) -> bool {
     own.iter().any(|o| path.starts_with(o))

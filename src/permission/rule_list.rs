@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::command_pattern::{CommandPattern, CommandSet, Coverage};
+use super::commands::open_ended::OpenEnded;
 use super::commands::{kind, read_only};
 use super::grant;
 use super::host::HostPattern;
@@ -155,6 +156,18 @@ impl RuleList {
         self.outright.contains_key("Read")
             || self.reads.may_match_beneath(&word.path, place, true)
             || (word.may_edit && self.edits.may_match_beneath(&word.path, place, false))
+    }
+
+    /// Whether a path rule speaks of a name that one of these may be.
+    pub(crate) fn may_name(&self, made: &[OpenEnded]) -> bool {
+        let patterns = || self.rules.iter().filter(|r| r.rule.guard().is_some());
+        let speaks = |made: &OpenEnded| {
+            patterns().any(|r| match &r.rule.spec {
+                Spec::Path(path) => made.may_match(path.last_part()),
+                _ => false,
+            })
+        };
+        made.iter().any(speaks)
     }
 
     /// The rule that guards reading `path` (absolute, without dots).

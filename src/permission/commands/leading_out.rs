@@ -6,6 +6,7 @@
 use super::carriers;
 use super::first_words;
 use super::names::{Index, Names, Options as Row, index};
+use super::urls;
 
 /// Programs that build, test, check and install. They write and load by so many options, and work on whatever they are
 /// given, that no word of theirs may lead out.
@@ -187,6 +188,8 @@ fn by_place(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) 
             // rustup(1): a path to a toolchain.
             "cargo" | "rustc" | "rustdoc" if word.starts_with('+') => word.contains('/'),
             "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "gfortran" => output(),
+            // Their URLs of files lie anywhere.
+            "curl" | "wget" => urls::names_file(word),
             "git" => has("worktree") && has("remove") && operand_out(),
             "docker" | "podman" => copies_out() || chooses_for_docker(words, at),
             // kubernetes.io, "kubectl kustomize": functions and charts of the workspace.

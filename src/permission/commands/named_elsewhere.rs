@@ -1,8 +1,10 @@
-//! Commands that open files whose names stand in a file or come through their input.
+//! Commands that open files whose names stand in a file, come through their input or are put together by a program.
 
 use super::super::shell::scan::{Role, Segment};
 use super::kind::base_name;
 use super::names::Names;
+use super::read_only::known_use;
+use super::urls;
 
 /// Programs that open nothing which they are given by name (their manuals).
 static OPEN_NOTHING: Names = Names::of(&[
@@ -13,6 +15,67 @@ static OPEN_NOTHING: Names = Names::of(&[
 /// And those that include files which a file names: soelim(1), groff(1).
 static BY_INPUT: Names =
     Names::of(&["cpio bsdcpio pax afio shar rename prename file-rename soelim groff troff nroff ditroff"]);
+
+/// Programs that read a text which can include files from their input, where they are told so by one of [`INPUT`]: gcc(1),
+/// clang(1), rustc(1) (`include_str!`), as(1), ld(1) (a script), nasm(1), yasm(1), tcc(1), dtc(1), pandoc(1), and TeX's.
+static INCLUDE_BY_INPUT: Names = Names::of(&[
+    "cpp gcc g++ cc c++ c89 c99 clang clang++ gfortran tcc rustc as ld gold lld nasm yasm dtc pandoc rst2html",
+    "asciidoctor asciidoc tex etex latex pdftex pdflatex xetex xelatex luatex lualatex",
+]);
+
+/// Those of them that do so where they are given no file as well, and the letters of their options with a value.
+const WITHOUT_FILE: &[(&str, &str)] = &[
+    ("cpp", "oIDUxA"),
+    ("as", "oI"),
+    ("dtc", "oIObViHpSaRd"),
+    ("pandoc", "ftrwoMVH"),
+    ("tex", ""),
+    ("etex", ""),
+    ("latex", ""),
+    ("pdftex", ""),
+    ("pdflatex", ""),
+    ("xetex", ""),
+    ("xelatex", ""),
+    ("luatex", ""),
+    ("lualatex", ""),
+];
+
+/// Names of a program's input.
+const INPUT: &[&str] = &["-", "--", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// Whether the program (`words`: those behind its name) reads a text from its input that may include files.
+fn includes_by_input(program: &str, words: &[&str]) -> bool {
+    if !INCLUDE_BY_INPUT.has(program) {
+        return false;
+    }
+    if words.iter().any(|word| INPUT.contains(word)) {
+        return true;
+    }
+    if matches!(words, ["--version" | "--help"]) {
+        return false;
+    }
+    let Some((_, valued)) = WITHOUT_FILE.iter().find(|(name, _)| *name == program) else { return false };
+    let is_value = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |before| words[before]);
+        let letter =
+            before.strip_prefix('-').is_some_and(|letter| letter.len() == 1 && valued.contains(letter));
+        // gcc(1), "Preprocessor Options".
+        letter || program == "cpp" && before.starts_with("-i") || matches!(before, "-MF" | "-MT" | "-MQ")
+    };
+    let mut operands = words.iter().enumerate().filter(|(_, word)| !word.starts_with('-'));
+    !operands.any(|(at, word)| !is_value(at) && !word.contains('\\'))
+}
+
+/// Whether the command's program puts names of files together, for all that is known: one of awk's that does more than
+/// print what is in the files that it is given.
+pub(in crate::permission) fn computes_names(words: &[String]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return false };
+    if !matches!(base_name(program), "awk" | "gawk" | "mawk" | "nawk" | "original-awk") {
+        return false;
+    }
+    let posix: Vec<String> = std::iter::once("awk".to_owned()).chain(arguments.iter().cloned()).collect();
+    known_use(&posix).is_none()
+}
 
 /// Options that name a file with names in it: the programs, the letter, how the long spelling begins. Long ones can be
 /// shortened to what tells them apart.
@@ -61,6 +124,11 @@ const BY_OPTION: &[(&str, Option<char>, &str)] = &[
     // wget(1), curl(1): local files too
     ("wget", Some('i'), "input-file"),
     ("curl", Some('K'), "config"),
+    // ar(1): a script of the input; xmllint(1): entities and inclusions
+    ("ar", Some('M'), "mri-script"),
+    ("xmllint", None, "noent"),
+    ("xmllint", None, "xinclude"),
+    ("xmllint", None, "loaddtd"),
 ];
 
 /// Whether a program that gets words which are not told may open them as files.
@@ -77,7 +145,14 @@ pub(in crate::permission) fn reads_names(segment: &Segment) -> bool {
     let listed = segment.words().skip(1).any(|word| word.starts_with('@') && word.len() > 1);
     let mut rows = [false; BY_OPTION.len()];
     for at in segment.starts() {
-        let program = base_name(segment.text()[at..].split(' ').next().unwrap_or_default());
+        let mut words = segment.text()[at..].split(' ').filter(|word| !word.is_empty());
+        let program = base_name(words.next().unwrap_or_default());
+        if INCLUDE_BY_INPUT.has(program) || matches!(program, "curl" | "wget") {
+            let words: Vec<&str> = words.collect();
+            if includes_by_input(program, &words) || urls::untold(program, &words) {
+                return true;
+            }
+        }
         if BY_INPUT.has(program) || listed && TAKE_LISTS.has(program) {
             return true;
         }
@@ -130,6 +205,27 @@ mod tests {
             ("soelim n", true),
             ("7z a x.7z @list", true),
             ("nice sort --files0-from=n", true),
+            ("curl file:///a/{b,c}", true),
+            ("wget -r http://h", true),
+            ("ar -M", true),
+            ("xmllint --noent -", true),
+            ("cpp -P", true),
+            ("cpp -I inc -", true),
+            ("gcc -E -P -x c -", true),
+            ("x86_64-linux-gnu-gcc-12 -E -", true),
+            ("as -o o.o", true),
+            ("as -o o.o --", true),
+            ("ld -o a /dev/stdin", true),
+            ("pdftex \\\\input", true),
+            ("cpp -P a.c", false),
+            ("as --version", false),
+            ("cpp -include b.h a.c -o out", false),
+            ("gcc -c a.c", false),
+            ("as -o o.o a.s", false),
+            ("pandoc -o a.html a.md", false),
+            ("pdflatex paper.tex", false),
+            ("ar rcs a.a b.o", false),
+            ("curl -sO http://h/x", false),
             ("sort -u a", false),
             ("tar cf o a", false),
             ("npm install @types/node", false),
@@ -139,6 +235,26 @@ mod tests {
             ("echo -T", false),
         ] {
             assert_eq!(scan(command).iter().any(reads_names), want, "{command}");
+        }
+    }
+
+    #[test]
+    fn programs_of_awk_put_names_together() {
+        for (words, want) in [
+            (&["awk", "{print $1}", "f"][..], false),
+            (&["nawk", "-F:", "$3 > 5 {print}", "f"], false),
+            (&["gawk", "-v", "n=1", "NR==n", "f"], false),
+            (&["awk", "BEGIN{ARGV[1]=\".e\" \"nv\"} 1", "f"], true),
+            (&["awk", "BEGIN{print 1 > (\"lock\" \"ed/f\")}"], true),
+            (&["mawk", "{print >> \"out\"}", "f"], true),
+            (&["awk", "-f", "p.awk", "f"], true),
+            (&["gawk", "-i", "inplace", "1", "f"], true),
+            (&["gawk", "--include=x", "1", "f"], true),
+            (&["awk", "{while ((getline l < f) > 0) print l}", "f=.env"], true),
+            (&["grep", "-f", "x"], false),
+        ] {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            assert_eq!(computes_names(&words), want, "{words:?}");
         }
     }
 }

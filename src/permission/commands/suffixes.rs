@@ -1,6 +1,6 @@
 //! Names that a program makes of one that it is given and an ending: backups, and what is packed or unpacked.
 
-use super::kind::base_name;
+use super::kind::{self, base_name};
 
 /// Most names that are made for one command.
 const MAX: usize = 256;
@@ -14,14 +14,18 @@ enum Makes {
     AddedOrTaken,
     /// A `*` in it is the name, and a `/` leads to another directory (GNU sed's `-i`).
     BySed,
+    /// It is put in front of the path, or of the name in it.
+    Before,
 }
 
 /// Programs, the letter of their option, and how its long name begins: cp(1), mv(1), ln(1), install(1) (`-S`), rsync(1),
-/// patch(1) (`-z`), gzip(1), xz(1), sed(1).
+/// patch(1) (`-z`, `-B`, `-Y`), gzip(1), xz(1), sed(1).
 const BY_OPTION: &[(&[&str], Option<char>, &str, Makes)] = &[
     (&["cp", "mv", "ln", "install"], Some('S'), "suffix", Makes::Added),
     (&["rsync"], None, "suffix", Makes::Added),
     (&["patch"], Some('z'), "suffix", Makes::Added),
+    (&["patch"], Some('B'), "prefix", Makes::Before),
+    (&["patch"], Some('Y'), "basename-prefix", Makes::Before),
     (
         &[
             "gzip", "gunzip", "zcat", "pigz", "unpigz", "xz", "unxz", "xzcat", "lzma", "unlzma", "lzcat",
@@ -35,33 +39,95 @@ const BY_OPTION: &[(&[&str], Option<char>, &str, Makes)] = &[
     (&["sed", "gsed"], Some('i'), "in-place", Makes::BySed),
 ];
 
-/// The names that the command makes of its words by an ending that one of them gives.
-pub(in crate::permission) fn made<'w>(words: impl Iterator<Item = &'w str>) -> Vec<String> {
-    let words: Vec<&str> = words.collect();
+/// What is taken from the end of a name when it is unpacked, and what comes in its place; in whatever case. gzip.c 1.12
+/// (`get_suffix`), pigz(1), bzip2(1), xz(1), lzip(1), lzop(1), lz4(1), zstd(1), brotli(1), compress(1), gpg(1).
+const PACKED: &[(&str, &str)] = &[
+    (".gz", ""),
+    (".z", ""),
+    ("-gz", ""),
+    ("-z", ""),
+    ("_z", ""),
+    (".zz", ""),
+    (".zip", ""),
+    (".tgz", ".tar"),
+    (".taz", ".tar"),
+    (".bz2", ""),
+    (".bz", ""),
+    (".tbz2", ".tar"),
+    (".tbz", ".tar"),
+    (".xz", ""),
+    (".txz", ".tar"),
+    (".lzma", ""),
+    (".tlz", ".tar"),
+    (".lz", ""),
+    (".lzo", ""),
+    (".tzo", ".tar"),
+    (".lz4", ""),
+    (".tlz4", ".tar"),
+    (".zst", ""),
+    (".tzst", ".tar"),
+    (".br", ""),
+    (".gpg", ""),
+    (".pgp", ""),
+    (".asc", ""),
+    (".sig", ""),
+    (".sign", ""),
+];
+
+/// What a file may be called once it is unpacked.
+fn unpacked(name: &str) -> Option<String> {
+    PACKED.iter().find_map(|(ending, instead)| {
+        let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+        end.eq_ignore_ascii_case(ending).then(|| format!("{stem}{instead}"))
+    })
+}
+
+/// The names that the command makes of its words by an ending that one of them gives, or that its program knows.
+pub(super) fn made(words: &[&str]) -> Vec<String> {
     let mut names = Vec::new();
+    if kind::unpacks(words.iter().copied()) {
+        let stems: Vec<String> = words.iter().filter_map(|word| unpacked(word)).take(MAX).collect();
+        // zstd(1): they may be written to another directory.
+        let into = words.iter().enumerate().filter_map(|(at, word)| {
+            let option = word.strip_prefix("--output-dir")?;
+            option.split_once('=').map(|(_, value)| value).or(words.get(at + 1).copied())
+        });
+        for into in into.take(8) {
+            let bases = stems.iter().map(|stem| stem.rsplit('/').next().unwrap_or(stem));
+            names.extend(bases.map(|base| format!("{into}/{base}")));
+        }
+        names.extend(stems);
+    }
     for (at, program) in words.iter().enumerate() {
         let program = base_name(program);
-        let Some((_, letter, long, makes)) = BY_OPTION.iter().find(|row| row.0.contains(&program)) else {
+        let mut rows = BY_OPTION.iter().filter(|row| row.0.contains(&program)).peekable();
+        if rows.peek().is_none() {
             continue;
-        };
+        }
         let rest = &words[at + 1..];
         for (number, word) in rest.iter().enumerate() {
-            let Some(ending) = value(word, rest.get(number + 1).copied(), *letter, long, *makes) else {
-                continue;
-            };
-            let room = MAX.saturating_sub(names.len());
-            names.extend(operands(rest).flat_map(|operand| joined(operand, ending, *makes)).take(room));
-            // In the directory that a copy goes to.
-            let into = operands(rest).last().filter(|_| *makes == Makes::Added);
-            let files = operands(rest).filter_map(|operand| operand.trim_end_matches('/').rsplit('/').next());
-            let copies = files
-                .filter_map(|file| into.map(|into| format!("{}/{file}{ending}", into.trim_end_matches('/'))));
-            names.extend(copies.take(MAX.saturating_sub(names.len())));
+            for (_, letter, long, makes) in rows.clone() {
+                if let Some(ending) = value(word, rest.get(number + 1).copied(), *letter, long, *makes) {
+                    by_ending(rest, ending, *makes, &mut names);
+                }
+            }
         }
         // What other programs among the words would make of them is theirs to be looked at as commands of their own.
         break;
     }
     names
+}
+
+/// Adds what an ending makes of the operands.
+fn by_ending(words: &[&str], ending: &str, makes: Makes, names: &mut Vec<String>) {
+    let room = MAX.saturating_sub(names.len());
+    names.extend(operands(words).flat_map(|operand| joined(operand, ending, makes)).take(room));
+    // In the directory that a copy goes to.
+    let into = operands(words).last().filter(|_| makes == Makes::Added);
+    let files = operands(words).filter_map(|operand| operand.trim_end_matches('/').rsplit('/').next());
+    let copies =
+        files.filter_map(|file| into.map(|into| format!("{}/{file}{ending}", into.trim_end_matches('/'))));
+    names.extend(copies.take(MAX.saturating_sub(names.len())));
 }
 
 fn operands<'w>(words: &[&'w str]) -> impl Iterator<Item = &'w str> {
@@ -102,6 +168,10 @@ fn joined(operand: &str, ending: &str, makes: Makes) -> Vec<String> {
             let beside = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
             vec![name, beside]
         }
+        Makes::Before => {
+            let (directory, file) = operand.rfind('/').map_or(("", operand), |at| operand.split_at(at + 1));
+            vec![format!("{ending}{operand}"), format!("{directory}{ending}{file}")]
+        }
         Makes::Added | Makes::BySed => vec![added],
     }
 }
@@ -120,6 +190,18 @@ mod tests {
             ("sudo install -b -S rc a.txt .bash", ".bashrc"),
             ("rsync -b --suffix=rc a .bash", ".bashrc"),
             ("patch -b -z rc .bash x.diff", ".bashrc"),
+            ("patch -b -B depl oy.yml p.diff", "deploy.yml"),
+            ("patch -b --prefix=conf/ prod.yml p.diff", "conf/prod.yml"),
+            ("patch -b -Y depl a/oy.yml p.diff", "a/deploy.yml"),
+            ("patch -b --basename-pre depl oy.yml p.diff", "deploy.yml"),
+            ("gunzip .bashrc-gz", ".bashrc"),
+            ("gunzip .bashrc_z", ".bashrc"),
+            ("gzip -d a/.bashrc.GZ", "a/.bashrc"),
+            ("pigz -d x.TGZ", "x.tar"),
+            ("bunzip2 .bashrc.bz", ".bashrc"),
+            ("nice unxz .bashrc.lzma", ".bashrc"),
+            ("zstd -qd --output-dir-flat .cargo g/config.toml.zst", ".cargo/config.toml"),
+            ("zstd -qd --output-dir-flat=.cargo g/config.toml.zst", ".cargo/config.toml"),
             ("gzip -dcf -S nv .e", ".env"),
             ("zcat -f -S nv .e", ".env"),
             ("gunzip -S .c .bashrc.c", ".bashrc"),
@@ -130,11 +212,11 @@ mod tests {
             ("sed -ilock*/x s/L/L/ ed", "locked/x"),
             ("sed -ilocked/* s/L/L/ sub/x", "locked/x"),
         ] {
-            let names = made(command.split(' '));
+            let names = made(&command.split(' ').collect::<Vec<_>>());
             assert!(names.iter().any(|name| name == want), "{command}: {names:?}");
         }
         for command in ["cp a b", "sed -i s/a/b/ f", "gzip -9 f", "ls -S", "cat -S x y"] {
-            assert_eq!(made(command.split(' ')), [""; 0], "{command}");
+            assert_eq!(made(&command.split(' ').collect::<Vec<_>>()), [""; 0], "{command}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tables: given rules and a call, the verdict.
 
 mod guesses;
+mod named_within;
 mod protected;
 
 use proptest::prelude::*;

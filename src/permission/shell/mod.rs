@@ -29,8 +29,9 @@ use self::word_paths::Words;
 use super::breaker;
 use super::commands::carriers::is_harmless_variable;
 use super::commands::copies::{self, Copy};
+use super::commands::open_ended::OpenEnded;
 use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
-use super::commands::{carriers, descent, git, kind, named_elsewhere, operands};
+use super::commands::{carriers, descent, git, kind, named_elsewhere, named_within, operands};
 use super::host::Host;
 use super::subject::{Access, PathOf, Place};
 use super::{lexical, repository};
@@ -477,8 +478,15 @@ impl CommandAnalysis {
     /// Whether a program in an understood text gets names of files that the text does not tell: through its input, from
     /// a file, or by whoever runs it (`xargs cat`).
     pub(crate) fn opens_untold_names(&self) -> bool {
-        let more = self.programs_with_more_words().any(named_elsewhere::opens_what_it_gets);
-        more || self.read.is_ok() && self.segments.iter().any(named_elsewhere::reads_names)
+        let Ok(script) = &self.read else { return false };
+        self.programs_with_more_words().any(named_elsewhere::opens_what_it_gets)
+            || self.segments.iter().any(named_elsewhere::reads_names)
+            || script.leaves.iter().any(|leaf| named_elsewhere::computes_names(&leaf.words))
+    }
+
+    /// Names that its commands make, of which the text tells only how they begin and end.
+    pub(in crate::permission) fn open_ended(&self) -> Vec<OpenEnded> {
+        self.segments.iter().flat_map(named_within::open_ended).collect()
     }
 
     /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).
@@ -622,7 +630,11 @@ mod tests {
             ("curl -d@.env x", "/ws/sub/.env", true),
             ("curl -F 'a=@.env;type=text/plain' x", "/ws/sub/.env", true),
             ("curl -F 'a=<.env' x", "/ws/sub/.env", true),
-            ("curl file://localhost/ws/.env", "/ws/.env", true),
+            ("curl file://localhost/ws/%2eenv?x", "/ws/.env", true),
+            ("cd conf && wget -q http://h/prod.yml", "/ws/sub/conf/prod.yml", true),
+            ("sed -n '/r/d; 1r.env' a", "/ws/sub/.env", true),
+            ("cd /ws && split -a1 x .bashr", "/ws/.bashrc", true),
+            ("gunzip a.yml-gz", "/ws/sub/a.yml", true),
             ("python3 -c 'print(open(\".env\").read())'", "/ws/sub/.env", true),
             ("./run.sh", "/ws/sub/run.sh", true),
             ("cat $HOME/.netrc; x", "/home/u/.netrc", false),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::super::commands::git::pathspec::Untold;
-use super::super::commands::{descent, kind, suffixes, untold_places};
+use super::super::commands::{descent, kind, named_within, untold_places};
 use super::super::subject::Place;
 use super::WordPath;
 use super::scan::{Role, Segment};
@@ -43,14 +43,10 @@ impl<'p> Words<'p> {
         // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
         let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
         let words = words.map(|(_, word)| word).chain(segment.spaced());
-        let script = matches!(kind::base_name(segment.words().next().unwrap_or_default()), "sed" | "gsed");
-        let of_script = |word| if script { files_of_sed(word) } else { None };
-        let unpacks = kind::unpacks(segment.words());
-        let stem = |word| unpacks.then(|| unpacked(word)).flatten();
-        let made = suffixes::made(segment.words());
+        let made = if skip == 1 { named_within::names(segment) } else { Vec::new() };
         let words = words.chain(made.iter().map(String::as_str));
         let numbers: Vec<usize> = places.iter().map(|here| self.number(&here.cwd)).collect();
-        for part in words.flat_map(|word| path_parts(word).chain(of_script(word)).chain(stem(word))) {
+        for part in words.flat_map(path_parts) {
             let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
             for (here, number) in places.iter().zip(&numbers).take(followed) {
                 if !self.seen.insert((part.to_owned(), may_edit, descends, *number)) {
@@ -98,24 +94,11 @@ impl<'p> Words<'p> {
     }
 }
 
-/// The file that a command of sed's at the beginning of its script reads or writes without a blank: `1r.env`, `w.bashrc`.
-fn files_of_sed(script: &str) -> Option<&str> {
-    let at = script.find(['r', 'R', 'w', 'W'])?;
-    script.get(at + 1..)
-}
-
-/// What a file is called once it is unpacked.
-fn unpacked(name: &str) -> Option<&str> {
-    [".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z", ".lz4", ".br", ".lzo", ".lz", ".gpg", ".asc", ".pgp"]
-        .iter()
-        .find_map(|ending| name.strip_suffix(ending))
-}
-
 /// Most letters of options that are looked behind for a path in one word: `-xvCdir`.
 const CLUSTER_MAX: usize = 8;
 
 /// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
-/// `-nfpath`, `name=@path;type=text`, `{path}`, `file://localhost/path`.
+/// `-nfpath`, `name=@path;type=text`, `{path}`.
 fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     // To many programs `-` is a file like any other.
     let whole = (!word.starts_with('-') || word == "-").then_some(word);
@@ -130,10 +113,8 @@ fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     // A word without a mark is one piece, which is looked at as the whole already.
     let pieces =
         word.split([':', '=', ',', '@', '<', ';', '{', '}']).filter(move |piece| Some(*piece) != whole);
-    let of_url =
-        word.contains(':').then(|| word.split_once("file://localhost")).flatten().map(|(_, path)| path);
     let attached_to = attached.and_then(|word| word.strip_prefix('@'));
-    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@'), of_url]
+    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@')]
         .into_iter()
         .flatten()
         .chain(behind_letters)

@@ -14,21 +14,59 @@ pub(in crate::permission::commands) struct Does {
 
 /// Reads a whole script; `None` for what is not known for sure.
 pub(in crate::permission::commands) fn script(text: &str) -> Option<Does> {
-    let mut does = Does::default();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
-        if rest.is_empty() {
-            return Some(does);
-        }
-        if let Some(comment) = rest.strip_prefix('#') {
-            rest = comment.split_once('\n').map_or("", |(_, after)| after);
-            continue;
-        }
-        rest = addresses(rest)?.trim_start_matches([' ', '\t']);
-        rest = rest.trim_start_matches('!').trim_start_matches([' ', '\t']);
-        rest = command(rest, &mut does)?;
+    let mut found = Found::default();
+    found.read(text)?;
+    Some(found.does)
+}
+
+/// The files that the script reads or writes; where it is not known, whatever may be the name of one.
+pub(in crate::permission::commands) fn files(text: &str) -> Vec<&str> {
+    const MAX: usize = 32;
+    let mut found = Found::default();
+    if found.read(text).is_none() {
+        let letters = text.match_indices(['r', 'R', 'w', 'W']).take(MAX);
+        found.files.extend(letters.map(|(at, _)| line(&text[at + 1..]).0.trim_start()));
     }
+    found.files
+}
+
+/// What was found in a script so far.
+#[derive(Default)]
+struct Found<'t> {
+    does: Does,
+    files: Vec<&'t str>,
+}
+
+impl<'t> Found<'t> {
+    fn read(&mut self, text: &'t str) -> Option<()> {
+        let mut rest = text;
+        loop {
+            rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
+            if rest.is_empty() {
+                return Some(());
+            }
+            if let Some(comment) = rest.strip_prefix('#') {
+                rest = line(comment).1;
+                continue;
+            }
+            rest = addresses(rest)?.trim_start_matches([' ', '\t']);
+            rest = rest.trim_start_matches('!').trim_start_matches([' ', '\t']);
+            rest = command(rest, self)?;
+        }
+    }
+
+    /// A name goes to the end of its line; what follows that.
+    fn file(&mut self, text: &'t str) -> &'t str {
+        let (name, after) = line(text);
+        self.does.files = true;
+        self.files.push(name.trim_start_matches([' ', '\t']));
+        after
+    }
+}
+
+/// The first line, and what follows it.
+fn line(text: &str) -> (&str, &str) {
+    text.split_once('\n').unwrap_or((text, ""))
 }
 
 /// Skips `1`, `$`, `/x/I`, `0,/x/`, `2~3`, `1,+4`.
@@ -134,7 +172,7 @@ fn replacement(text: &str, delimiter: char) -> Option<&str> {
     None
 }
 
-fn command<'t>(text: &'t str, does: &mut Does) -> Option<&'t str> {
+fn command<'t>(text: &'t str, found: &mut Found<'t>) -> Option<&'t str> {
     let name = text.chars().next()?;
     let rest = &text[name.len_utf8()..];
     match name {
@@ -147,17 +185,14 @@ fn command<'t>(text: &'t str, does: &mut Does) -> Option<&'t str> {
         }
         'q' | 'Q' | 'l' => end(rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit())),
         'b' | 't' | 'T' | ':' => label(name, rest),
-        's' => flags(two_parts(rest)?, does),
+        's' => flags(two_parts(rest)?, found),
         'y' => end(two_parts(rest)?),
         // To the end of the line, and on where a backslash ends one.
         'a' | 'i' | 'c' => Some(after_text(rest)),
-        'r' | 'R' | 'w' | 'W' => {
-            does.files = true;
-            Some(rest.split_once('\n').map_or("", |(_, after)| after))
-        }
+        'r' | 'R' | 'w' | 'W' => Some(found.file(rest)),
         'e' => {
-            does.runs = true;
-            Some(rest.split_once('\n').map_or("", |(_, after)| after))
+            found.does.runs = true;
+            Some(line(rest).1)
         }
         _ => None,
     }
@@ -179,20 +214,17 @@ fn label(command: char, text: &str) -> Option<&str> {
     ends.then_some(rest).and_then(end)
 }
 
-fn flags<'t>(text: &'t str, does: &mut Does) -> Option<&'t str> {
+fn flags<'t>(text: &'t str, found: &mut Found<'t>) -> Option<&'t str> {
     let mut rest = text;
     loop {
         let Some(flag) = rest.chars().next() else { return Some(rest) };
         match flag {
             'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => rest = &rest[1..],
             'e' => {
-                does.runs = true;
+                found.does.runs = true;
                 rest = &rest[1..];
             }
-            'w' => {
-                does.files = true;
-                return Some(rest.split_once('\n').map_or("", |(_, after)| after));
-            }
+            'w' => return Some(found.file(&rest[1..])),
             _ => return end(rest),
         }
     }
@@ -279,6 +311,22 @@ mod tests {
             ("s/[0-9]\\/x/y/e", true, false),
         ] {
             assert_eq!(script(text), Some(Does { runs, files }), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn scripts_tell_their_files() {
+        for (text, want) in [
+            ("1r.env", &[".env"][..]),
+            ("/r/d;1r.env", &[".env"]),
+            ("y/r/x/;r .env", &[".env"]),
+            ("/rw/!wlocked/zz", &["locked/zz"]),
+            ("s/a/b/gw .bashrc\np;W\tx\n$!{R y\n}", &[".bashrc", "x", "y"]),
+            ("p;s/r/w/", &[]),
+            // Where it is not known, behind any such letter.
+            ("s/[/]/r/;r.env", &["/;r.env", ".env"]),
+        ] {
+            assert_eq!(files(text), want, "{text:?}");
         }
     }
 
