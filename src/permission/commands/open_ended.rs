@@ -85,7 +85,7 @@ pub(super) fn samples(made: &[OpenEnded]) -> impl Iterator<Item = String> {
 pub(super) fn of(words: &[&str]) -> Vec<OpenEnded> {
     const MAX: usize = 64;
     let is_it = |word: &&str| matches!(base_name(word), "split" | "csplit");
-    let Some(at) = words.iter().position(|word| is_it(word)) else { return Vec::new() };
+    let Some(at) = words.iter().position(is_it) else { return Vec::new() };
     let rest = &words[at + 1..];
     let valued = |letter: char, long: &str, least: usize| value(rest, letter, long, least);
     if base_name(words[at]) == "split" {

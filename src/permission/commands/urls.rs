@@ -49,15 +49,12 @@ fn decoded(text: &str) -> String {
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(byte) = bytes.get(at) {
         let pair = digit(bytes.get(at + 1)).zip(digit(bytes.get(at + 2))).filter(|_| *byte == b'%');
-        match pair.and_then(|(high, low)| u8::try_from(high * 16 + low).ok()) {
-            Some(meant) => {
-                out.push(meant);
-                at += 3;
-            }
-            None => {
-                out.push(*byte);
-                at += 1;
-            }
+        if let Some(meant) = pair.and_then(|(high, low)| u8::try_from(high * 16 + low).ok()) {
+            out.push(meant);
+            at += 3;
+        } else {
+            out.push(*byte);
+            at += 1;
         }
     }
     String::from_utf8_lossy(&out).replace('\0', "")
@@ -271,7 +268,7 @@ fn of_output(file: &str) -> Option<OpenEnded> {
         let digit = |at: usize| file[at + 1..].starts_with(|c: char| c.is_ascii_digit());
         file.match_indices('#').map(|(at, _)| at).filter(move |at| digit(*at))
     };
-    let (first, last) = (marks().next()?, marks().last()?);
+    let (first, last) = (marks().next()?, marks().next_back()?);
     let tail = file[last + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
     Some(OpenEnded { head: file[..first].to_owned(), tail: tail.to_owned(), anything: true })
 }
