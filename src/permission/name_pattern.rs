@@ -27,14 +27,12 @@ impl NamePattern {
                     let text = rest.as_str();
                     let skipped = text.chars().take_while(|c| matches!(c, '!' | '^')).count() + 1;
                     let end = text.char_indices().skip(skipped).find(|(_, c)| *c == ']').map(|(at, _)| at);
-                    match end.filter(|end| !text[..*end].contains('[')) {
-                        Some(end) => rest = text[end + 1..].chars(),
+                    let Some(end) = end.filter(|end| !text[..*end].contains('[')) else {
                         // Classes, or a bracket that is not closed: whatever follows.
-                        None => {
-                            runs.push(Vec::new());
-                            break;
-                        }
-                    }
+                        runs.push(Vec::new());
+                        break;
+                    };
+                    rest = text[end + 1..].chars();
                     None
                 }
                 '\\' => Some(rest.next().unwrap_or('\\')),

@@ -110,7 +110,7 @@ impl Workspace {
     /// Finds out where `requested` leads from the absolute directory `cwd`. Touches nothing but names; a tilde
     /// means nothing here. A path outside the workspace is no error: `inside` says so, permission judges it.
     pub fn resolve(&self, cwd: &Path, requested: &str) -> Result<Located, WorkspaceError> {
-        self.way(cwd, requested).and_then(Way::to_its_end)
+        self.way(cwd, requested).and_then(Way::unobstructed)
     }
 
     /// The same where an obstacle on the way is no error: what is in the way is not for everyone to know.
@@ -126,7 +126,7 @@ impl Workspace {
 
     /// As [`Self::resolve`], for a path that the system gave (a directory entry), which need not be UTF-8.
     pub fn locate(&self, cwd: &Path, requested: &Path) -> Result<Located, WorkspaceError> {
-        self.way_of(cwd, requested).and_then(Way::to_its_end)
+        self.way_of(cwd, requested).and_then(Way::unobstructed)
     }
 
     fn way_of(&self, cwd: &Path, requested: &Path) -> Result<Way, WorkspaceError> {
@@ -185,7 +185,7 @@ impl Workspace {
 }
 
 impl Way {
-    fn to_its_end(self) -> Result<Located, WorkspaceError> {
+    fn unobstructed(self) -> Result<Located, WorkspaceError> {
         self.obstacle.map_or(Ok(self.located), Err)
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn printed(raw: &str) -> Result<Literal, NotUnderstood> {
                 }
                 literal.value.push_str(escaped.as_str());
             }
-            WordPiece::ParameterExpansion(parameter) => literal.status(parameter)?,
+            WordPiece::ParameterExpansion(parameter) => literal.status(&parameter)?,
             other => return Err(expands(&other)),
         }
     }
@@ -55,7 +55,7 @@ const EXPANDS: NotUnderstood = NotUnderstood("a variable is expanded in it");
 
 impl Literal {
     /// Takes `$?`. No variable that splits words can be set in a text that is understood.
-    fn status(&mut self, parameter: ParameterExpr) -> Result<(), NotUnderstood> {
+    fn status(&mut self, parameter: &ParameterExpr) -> Result<(), NotUnderstood> {
         let ParameterExpr::Parameter {
             parameter: Parameter::Special(SpecialParameter::LastExitStatus),
             indirect: false,
@@ -137,7 +137,7 @@ fn double_quoted(pieces: Vec<WordPieceWithSource>, literal: &mut Literal) -> Res
                 literal.value.push_str(read::quoted_document(&inner)?.trim_end_matches('\n'));
                 literal.runs_cat = true;
             }
-            WordPiece::ParameterExpansion(parameter) => literal.status(parameter)?,
+            WordPiece::ParameterExpansion(parameter) => literal.status(&parameter)?,
             other => return Err(expands(&other)),
         }
     }

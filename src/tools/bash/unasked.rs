@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{OwnedFd, RawFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::MemfdFlags;
@@ -44,7 +44,7 @@ impl Settings {
         found.await.map_err(io::Error::from).flatten().map_err(|error| ToolError::Internal(error.to_string()))
     }
 
-    fn found(command: &str, usual: bool, workspace: &Workspace, start: &PathBuf) -> io::Result<Self> {
+    fn found(command: &str, usual: bool, workspace: &Workspace, start: &Path) -> io::Result<Self> {
         let analysis = shell::analyse(command);
         let mut settings = Self::default();
         if usual {

@@ -82,7 +82,7 @@ fn reach(word: &str) -> Option<Untold> {
     }
     let wild = |part: &&str| part.contains(['*', '?', '[', '\\']);
     let parts: Vec<&str> = word.split('/').collect();
-    let at = parts.iter().position(|part| wild(&part)).filter(|_| !word.starts_with('-'))?;
+    let at = parts.iter().position(wild).filter(|_| !word.starts_with('-'))?;
     let fixed = parts[..at].join("/");
     Some(Untold::Beneath(match (fixed.is_empty(), at) {
         (true, 0) => ".".to_owned(),
@@ -144,14 +144,16 @@ fn without_magic(word: &str) -> Option<&str> {
     (!magic.contains(['!', '^'])).then(|| pattern.strip_prefix(':').unwrap_or(pattern))
 }
 
+/// Subcommands that may throw away what was changed.
+const DISCARD: &[&str] =
+    &["reset", "checkout", "switch", "stash", "read-tree", "checkout-index", "sparse-checkout"];
+
 /// Whether the command throws away what was changed in tracked files that it does not name. `Some(false)`: in another
 /// place than where it starts.
 pub(in crate::permission) fn discards(words: &[String]) -> Option<bool> {
     if words.first().is_none_or(|word| word.rsplit('/').next() != Some("git")) {
         return None;
     }
-    const DISCARD: &[&str] =
-        &["reset", "checkout", "switch", "stash", "read-tree", "checkout-index", "sparse-checkout"];
     let at = words.iter().position(|word| DISCARD.contains(&word.as_str()))?;
     let arguments = &words[at + 1..];
     let any = |letters: &str, longs: &[&str]| arguments.iter().any(|word| has_option(word, letters, longs));

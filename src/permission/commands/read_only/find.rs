@@ -50,11 +50,11 @@ pub(super) fn read(arguments: &[String]) -> Option<KnownUse> {
             rest = behind;
             Some(value)
         };
-        let negates = std::mem::take(&mut negated);
+        let inverse = std::mem::take(&mut negated);
         match word.as_str() {
             "(" => depth += 1,
             ")" => depth = depth.checked_sub(1)?,
-            "!" | "-not" => negated = !negates,
+            "!" | "-not" => negated = !inverse,
             "-o" | "-or" | "," if depth == 0 => {
                 if looks_through && !branch.no_links {
                     return None;
@@ -67,7 +67,7 @@ pub(super) fn read(arguments: &[String]) -> Option<KnownUse> {
             "-readable" | "-writable" | "-executable" => looks_through = true,
             "-type" => {
                 let kinds = value()?;
-                if depth == 0 && !negates && !branch.acts {
+                if depth == 0 && !inverse && !branch.acts {
                     branch.no_links |= !kinds.contains('l');
                     branch.files |= kinds == "f";
                 }

@@ -155,6 +155,7 @@ fn set(arguments: &[String]) -> Option<KnownUse> {
 }
 
 /// Names of programs: those with a slash are looked for where they say.
+#[expect(clippy::unnecessary_wraps, reason = "a reader of operands, as the table has them")]
 pub(super) fn programs<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     Some(line.operands.iter().copied().filter(|name| name.contains('/')).collect())
 }
