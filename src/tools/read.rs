@@ -272,7 +272,7 @@ fn render(page: &Page, range: &Range, shown: &str) -> Result<ToolResult, ToolErr
     for line in &page.lines {
         push_number(&mut text, line.number);
         text.push('\t');
-        text.push_str(&line.text);
+        text.push_str(page.text_of(line));
         match (line.omitted_chars, line.endless) {
             (0, _) => {}
             (more, endless) => {

@@ -53,12 +53,17 @@ impl<R: Read> HashingReader<R> {
 
     /// Reads on to the end and gives the hash; `None` when the content has more than `limit` bytes.
     pub fn finish(mut self, limit: u64) -> io::Result<Option<ContentHash>> {
-        let mut buffer = vec![0; 64 * 1024];
+        // Mostly the end is reached already, so room is made only where there is more.
+        let mut buffer = vec![0; 64];
         loop {
             if self.seen > limit {
                 return Ok(None);
             }
-            if self.read(&mut buffer)? == 0 {
+            let count = self.read(&mut buffer)?;
+            if count == buffer.len() {
+                buffer.resize(64 * 1024, 0);
+            }
+            if count == 0 {
                 return Ok(Some(ContentHash(self.hasher.finalize().into())));
             }
         }

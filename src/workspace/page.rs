@@ -1,6 +1,7 @@
 //! One page of a text file's lines, in bounded time and memory whatever the file is.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use super::magic::name_of_type;
 use super::text::{Decoder, Encoding, SAMPLE_BYTES, TextError, is_binary_sample};
@@ -41,8 +42,8 @@ impl Default for PageLimits {
 pub struct PageLine {
     /// From 1.
     pub number: u64,
-    /// Its text, as far as shown.
-    pub text: String,
+    /// Where its text, as far as shown, lies in the page's.
+    pub text: Range<usize>,
     /// How many more characters it has.
     pub omitted_chars: u64,
     /// The line's end was not looked for: it has more characters than `omitted_chars` says.
@@ -70,6 +71,8 @@ pub enum PageBound {
 /// Some consecutive lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
+    /// What is shown of the lines, one behind the other, with nothing between them.
+    pub text: String,
     /// The lines, in order; none when the file is empty or the first line asked for lies past its end.
     pub lines: Vec<PageLine>,
     /// How many lines the file has. A last line without an ending counts; nothing after a last ending does.
@@ -80,6 +83,13 @@ pub struct Page {
     pub encoding: Encoding,
     /// Whether a line of the page ended in CR LF (the CR is not in its text).
     pub crlf: bool,
+}
+
+impl Page {
+    /// What is shown of a line of this page.
+    pub fn text_of(&self, line: &PageLine) -> &str {
+        self.text.get(line.text.clone()).unwrap_or_default()
+    }
 }
 
 /// Why there is no page.
@@ -104,8 +114,8 @@ pub enum PageError {
 /// Reads the lines from number `first` (from 1) on, as many as the limits let on a page. `reader` stands at the
 /// beginning of the file; it is read no further than needed.
 pub fn read_page(mut reader: impl Read, first: u64, limits: &PageLimits) -> Result<Page, PageError> {
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let sampled = fill(&mut reader, &mut chunk[..SAMPLE_BYTES])?;
+    let mut chunk = vec![0; SAMPLE_BYTES];
+    let sampled = fill(&mut reader, &mut chunk)?;
     let sample = &chunk[..sampled];
     if is_binary_sample(sample) {
         return Err(TextError::Binary { kind: name_of_type(sample) }.into());
@@ -129,6 +139,10 @@ pub fn read_page(mut reader: impl Read, first: u64, limits: &PageLimits) -> Resu
         }
         if builder.idle_bound_passed(to as u64)? {
             return Ok(builder.finish(false));
+        }
+        if to == SAMPLE_BYTES {
+            // Most files end before; those that do not are read in larger pieces.
+            chunk.resize(CHUNK_BYTES, 0);
         }
         from = 0;
         to = read_some(&mut reader, &mut chunk)?;
@@ -159,6 +173,9 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 struct Builder<'a> {
     first: u64,
     limits: &'a PageLimits,
+    /// What is shown of the lines so far, and of the one being read from `begins` on.
+    text: String,
+    begins: usize,
     lines: Vec<PageLine>,
     page_bytes: usize,
     cut: Option<PageBound>,
@@ -168,7 +185,6 @@ struct Builder<'a> {
     ended: u64,
     /// The line being read has something in it.
     begun: bool,
-    current: String,
     current_chars: usize,
     omitted: u64,
     last_is_cr: bool,
@@ -182,6 +198,8 @@ impl<'a> Builder<'a> {
         Self {
             first: first.max(1),
             limits,
+            text: String::new(),
+            begins: 0,
             lines: Vec::new(),
             page_bytes: 0,
             cut: None,
@@ -189,7 +207,6 @@ impl<'a> Builder<'a> {
             crlf: false,
             ended: 0,
             begun: false,
-            current: String::new(),
             current_chars: 0,
             omitted: 0,
             last_is_cr: false,
@@ -251,7 +268,7 @@ impl<'a> Builder<'a> {
         if !shown.is_empty() {
             self.kept = true;
             self.current_chars += if shown.is_ascii() { shown.len() } else { shown.chars().count() };
-            self.current.push_str(shown);
+            self.text.push_str(shown);
         }
         if !hidden.is_empty() {
             self.omitted += hidden.chars().count() as u64;
@@ -264,7 +281,7 @@ impl<'a> Builder<'a> {
         }
         self.ended += 1;
         self.begun = false;
-        self.current.clear();
+        self.begins = self.text.len();
         self.current_chars = 0;
         self.omitted = 0;
         self.last_is_cr = false;
@@ -276,21 +293,17 @@ impl<'a> Builder<'a> {
             if self.omitted > 0 {
                 self.omitted -= 1;
             } else {
-                self.current.pop();
+                self.text.pop();
             }
         }
-        if self.page_bytes + self.current.len() > self.limits.page_bytes {
+        let text = self.begins..self.text.len();
+        if self.page_bytes + text.len() > self.limits.page_bytes {
             self.cut = Some(PageBound::Bytes);
             return;
         }
-        self.page_bytes += self.current.len() + 1;
+        self.page_bytes += text.len() + 1;
         self.kept = true;
-        self.lines.push(PageLine {
-            number: self.ended + 1,
-            text: std::mem::take(&mut self.current),
-            omitted_chars: self.omitted,
-            endless,
-        });
+        self.lines.push(PageLine { number: self.ended + 1, text, omitted_chars: self.omitted, endless });
     }
 
     /// Counts bytes that gave nothing to show; says when there were too many.
@@ -309,7 +322,14 @@ impl<'a> Builder<'a> {
             self.push_line(false, !at_end);
         }
         let total = if at_end { LineCount::Exactly(lines) } else { LineCount::AtLeast(lines) };
-        Page { lines: self.lines, total, cut: self.cut, encoding: self.encoding, crlf: self.crlf }
+        Page {
+            text: self.text,
+            lines: self.lines,
+            total,
+            cut: self.cut,
+            encoding: self.encoding,
+            crlf: self.crlf,
+        }
     }
 }
 
