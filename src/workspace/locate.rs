@@ -56,7 +56,8 @@ pub struct Located {
     /// Absolute, with every symlink followed as the kernel would. Where the path does not exist, the deepest
     /// ancestor that does is resolved, and the rest is names.
     pub real: PathBuf,
-    /// Whether `real` is the workspace's root or lies beneath it.
+    /// Whether `real` is the workspace's root or lies beneath it, and the text turns back (`..`) nowhere outside of it:
+    /// a way out and back tells what lies there.
     pub inside: bool,
     /// What lies at `real`; `None` when nothing does.
     pub kind: Option<FileKind>,
@@ -143,7 +144,7 @@ impl Workspace {
             return Err(WorkspaceError::PathTooLong);
         }
         self.check_root()?;
-        let mut walk = Walk::from_slash(joined.as_os_str());
+        let mut walk = Walk::from_slash(joined.as_os_str(), &self.root);
         let mut obstacle = walk.run(&joined).err();
         let met_inside = walk.real.starts_with(&self.root);
         let directory_meant = bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes.ends_with(b"/..");
@@ -156,7 +157,7 @@ impl Workspace {
         let requested = lexical(&joined);
         let climbs = joined.components().any(|component| component == Component::ParentDir);
         let located = Located {
-            inside: met_inside && walk.real.starts_with(&self.root),
+            inside: met_inside && !walk.turned_outside && walk.real.starts_with(&self.root),
             real: walk.real,
             requested,
             kind: walk.kind,
@@ -225,7 +226,8 @@ impl fmt::Display for FileKind {
 }
 
 /// A walk from `/` along names that are still to come, as the kernel resolves a path.
-struct Walk {
+struct Walk<'a> {
+    root: &'a Path,
     real: PathBuf,
     /// Names still to come, the next one last.
     pending: Vec<OsString>,
@@ -234,13 +236,20 @@ struct Walk {
     kind: Option<FileKind>,
     links: u32,
     through_process: bool,
+    /// How many of `pending`, from its beginning, are of the text itself and not of a symlink.
+    of_text: usize,
+    turned_outside: bool,
 }
 
-impl Walk {
-    fn from_slash(path: &OsStr) -> Self {
+impl<'a> Walk<'a> {
+    fn from_slash(path: &OsStr, root: &'a Path) -> Self {
+        let pending = names(path);
         Self {
+            root,
             real: PathBuf::from("/"),
-            pending: names(path),
+            of_text: pending.len(),
+            turned_outside: false,
+            pending,
             missing: 0,
             kind: Some(FileKind::Directory),
             links: 0,
@@ -250,6 +259,8 @@ impl Walk {
 
     fn run(&mut self, asked: &Path) -> Result<(), WorkspaceError> {
         while let Some(name) = self.pending.pop() {
+            let is_of_text = self.pending.len() < self.of_text;
+            self.of_text = self.of_text.min(self.pending.len());
             if self.missing == 0 && self.kind != Some(FileKind::Directory) {
                 self.pending.push(name);
                 return Err(WorkspaceError::NotADirectory { path: self.real.clone() });
@@ -257,6 +268,7 @@ impl Walk {
             match name.as_bytes() {
                 b"." => {}
                 b".." => {
+                    self.turned_outside |= is_of_text && self.is_aside();
                     self.missing = self.missing.saturating_sub(1);
                     self.real.pop();
                     self.kind = (self.missing == 0).then_some(FileKind::Directory);
@@ -269,6 +281,11 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    /// Whether it has left the root and the way to it.
+    fn is_aside(&self) -> bool {
+        !self.real.starts_with(self.root) && !self.root.starts_with(&self.real)
     }
 
     /// Goes on by the names alone where there is no way. What `..` would be there nobody can say.

@@ -104,6 +104,26 @@ fn p9_dot_dot_goes_where_the_kernel_goes_and_the_text_is_kept_too() {
 }
 
 #[test]
+fn a_way_out_and_back_is_outside() {
+    let p = place();
+    symlink(p.at("ws/src"), p.at("out/in")).unwrap();
+    symlink("../out/in", p.at("ws/round")).unwrap();
+    for (asked, inside) in [
+        ("../ws/src/a.rs", true),
+        ("../../ws/src/a.rs", false),
+        ("../out/../ws/src/a.rs", false),
+        ("../out/nope/../../ws/src/a.rs", false),
+        ("../nope/../ws/src/a.rs", false),
+        ("src/../../ws/src/a.rs", true),
+        ("nope/../src/a.rs", true),
+        ("round/a.rs", true),
+        ("round/../src/a.rs", true),
+    ] {
+        assert_eq!(p.resolve(asked).unwrap().inside, inside, "{asked}");
+    }
+}
+
+#[test]
 fn paths_that_cannot_be() {
     let p = place();
     symlink("loop-b", p.at("ws/loop-a")).unwrap();

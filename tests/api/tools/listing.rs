@@ -133,6 +133,16 @@ async fn no_way_outside_tells_nothing_before_it_is_allowed() {
     for (n, path) in ["away/x", "/proc/self/exe/x", &at("file/"), &at("loop/x")].into_iter().enumerate() {
         session.asks(&format!("link{n}"), "Read", json!({"file_path": path})).await;
     }
+    // Nor does a way out and back.
+    session.cancel("Glob0").await;
+    session.cancel("Glob1").await;
+    session.cancel("Glob2").await;
+    let back = session.file("plain");
+    for (n, name) in ["file/..", "missing/.."].map(at).into_iter().enumerate() {
+        let up = "/..".repeat(outside.components().count() - 1);
+        let path = format!("{name}{up}{}", back.display());
+        session.asks(&format!("back{n}"), "Read", json!({"file_path": path})).await;
+    }
     let body =
         json!({"tool_name": "Read", "arguments": {"file_path": at("file/x")}, "session_id": session.id});
     let told = session.client.post("/v1/permissions/explain", &body).await.expect(200);
