@@ -519,8 +519,8 @@ fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'stat
             .filter(|w| w.may_edit)
             .find_map(|w| protected::protected_name(&w.path, place))
             .or_else(|| {
-                let segments = subject.command.iter().flat_map(CommandAnalysis::segments);
-                segments.into_iter().find_map(git::pathspec::protected_name)
+                let command = subject.command.as_ref()?;
+                git::pathspec::protected_name(command.segments())
             })
     })
 }
@@ -530,7 +530,9 @@ fn changes_protected(subject: &Subject<'_>, words: &[WordPath]) -> Option<&'stat
 fn sets_up_repository(command: &CommandAnalysis) -> bool {
     let told = command.understood().is_some() && command.programs_with_more_words().next().is_none();
     let may = |segment: &Segment, at: usize| {
-        segment.text().get(at..).is_some_and(|text| git::sets_up(text, told && at == 0))
+        // A program behind options begins at a place of its own.
+        let text = segment.text().get(at..).filter(|text| !text.starts_with('-'));
+        text.is_some_and(|text| git::sets_up(text, told && at == 0))
     };
     command.segments().iter().any(|segment| segment.starts().any(|at| may(segment, at)))
 }

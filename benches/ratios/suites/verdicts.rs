@@ -44,6 +44,14 @@ fn worst_cases() -> Vec<(&'static str, String)> {
         ("shells", "sh -c ".repeat(1_600)),
         ("quotes in a shell", format!("sh -c '{}'", "a \"b\";".repeat(90))),
         ("braces", "{a,b}".repeat(1_990)),
+        ("options", "-ua:b ".repeat(1_650)),
+        ("endings", format!("cp {} a b", "-Sx ".repeat(580))),
+        ("many endings", format!("patch {}", "-Bx -zy a ".repeat(990))),
+        ("scripts of sed", format!("sed '{}' x", "w a;".repeat(2_450))),
+        ("outputs", format!("curl {}", "-o a#1 ".repeat(1_400))),
+        ("pieces", "split x y;".repeat(990)),
+        ("patterns of git", format!("git rm '{}'", "*/".repeat(4_950))),
+        ("patterns in capitals", format!("git rm {}", "':(icase)A/b' ".repeat(700))),
     ]
     .map(|(name, text)| (name, format!("Bash({text})")))
     .into()

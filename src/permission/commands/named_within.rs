@@ -7,8 +7,57 @@ use super::kind::base_name;
 use super::open_ended::{self, OpenEnded};
 use super::{suffixes, urls};
 
-/// The names that count as words of the command do.
-pub(in crate::permission) fn names(segment: &Segment) -> Vec<String> {
+/// Longest command whose words are looked within, in characters: no text that is understood has more.
+const MAX_CHARS: usize = 10_000;
+/// Most names of one command, of a text, and most bytes that those of a text have.
+const MAX_OF_COMMAND: usize = 256;
+const MAX_NAMES: usize = 1024;
+const MAX_BYTES: usize = 128 * 1024;
+
+/// The names that the words of a text hold, as far as there is room for them.
+#[derive(Debug, Default)]
+pub(in crate::permission) struct Made {
+    names: usize,
+    bytes: usize,
+    /// There may be more.
+    cut: bool,
+}
+
+impl Made {
+    /// The names that count as words of the command do.
+    pub(in crate::permission) fn names(&mut self, segment: &Segment) -> Vec<String> {
+        let is_long = segment.text().len() > MAX_CHARS && segment.text().chars().nth(MAX_CHARS).is_some();
+        if is_long || self.names >= MAX_NAMES || self.bytes >= MAX_BYTES {
+            self.cut = true;
+            return Vec::new();
+        }
+        let mut names = names(segment);
+        let of_text = MAX_NAMES - self.names;
+        self.cut |= names.len() >= MAX_OF_COMMAND.min(of_text);
+        names.truncate(of_text);
+        let fits = |name: &String| {
+            let fits = self.bytes < MAX_BYTES;
+            self.bytes += name.len();
+            fits
+        };
+        let all = names.len();
+        let names: Vec<String> = names.into_iter().take_while(fits).collect();
+        self.cut |= names.len() < all;
+        self.names += names.len();
+        names
+    }
+}
+
+/// Whether the words of a text hold more names than are looked at.
+pub(in crate::permission) fn too_many(segments: &[Segment]) -> bool {
+    let mut made = Made::default();
+    segments.iter().any(|segment| {
+        made.names(segment);
+        made.cut
+    })
+}
+
+fn names(segment: &Segment) -> Vec<String> {
     let words: Vec<&str> = segment.words().collect();
     let mut names = suffixes::made(&words);
     names.extend(words.iter().copied().chain(segment.spaced()).flat_map(urls::files));
@@ -29,6 +78,8 @@ pub(in crate::permission) fn open_ended(segment: &Segment) -> Vec<OpenEnded> {
 /// The files that scripts of sed read or write: whatever may be a script counts as one.
 fn of_sed(segment: &Segment) -> Vec<String> {
     const MAX: usize = 256;
+    // Behind each letter of a script that is not known there may be a name that goes on to the end of the line.
+    const MAX_BYTES: usize = 32 * 1024;
     let Some(at) = segment.words().position(|word| matches!(base_name(word), "sed" | "gsed")) else {
         return Vec::new();
     };
@@ -41,8 +92,14 @@ fn of_sed(segment: &Segment) -> Vec<String> {
     };
     let words = segment.words().skip(at + 1).chain(segment.spaced());
     let scripts = words.filter_map(script);
+    let mut bytes = 0;
     scripts
         .flat_map(|text| sed::files(&text).into_iter().map(str::to_owned).collect::<Vec<_>>())
+        .take_while(|file| {
+            let fits = bytes <= MAX_BYTES;
+            bytes += file.len();
+            fits
+        })
         .take(MAX)
         .collect()
 }

@@ -17,10 +17,9 @@ pub(in crate::permission) struct OpenEnded {
 }
 
 impl OpenEnded {
-    fn ends(&self) -> (String, String) {
+    fn ends(&self) -> (&str, &str) {
         let head = self.head.rsplit('/').next().unwrap_or_default();
-        let tail = self.tail.split('/').next().unwrap_or_default();
-        (head.to_ascii_lowercase(), tail.to_ascii_lowercase())
+        (head, self.tail.split('/').next().unwrap_or_default())
     }
 
     /// Letters of suffixes are small, but for those of numbers.
@@ -32,6 +31,10 @@ impl OpenEnded {
     /// Whether a file that it makes may be called so. What is told of it matches in either case.
     pub(in crate::permission) fn may_be(&self, name: &str) -> bool {
         let (head, tail) = self.ends();
+        self.is_one(head, tail, name)
+    }
+
+    fn is_one(&self, head: &str, tail: &str, name: &str) -> bool {
         let Some(behind) = name.len().checked_sub(tail.len()).filter(|behind| *behind >= head.len()) else {
             return false;
         };
@@ -39,7 +42,7 @@ impl OpenEnded {
             .split_at_checked(behind)
             .and_then(|(front, end)| Some((front.split_at_checked(head.len())?, end)));
         parts.is_some_and(|((begin, between), end)| {
-            begin.eq_ignore_ascii_case(&head) && end.eq_ignore_ascii_case(&tail) && self.fills(between)
+            begin.eq_ignore_ascii_case(head) && end.eq_ignore_ascii_case(tail) && self.fills(between)
         })
     }
 
@@ -52,7 +55,9 @@ impl OpenEnded {
         if pattern.bytes().all(|byte| byte == b'*') {
             return false;
         }
-        let ((head, tail), pattern) = (self.ends(), pattern.to_ascii_lowercase());
+        let (head, tail) = self.ends();
+        let (head, tail) = (head.to_ascii_lowercase(), tail.to_ascii_lowercase());
+        let pattern = pattern.to_ascii_lowercase();
         let begins = pattern.split(special).next().unwrap_or_default();
         let ends = if pattern.contains(['?', '[', '{', '\\']) {
             ""
@@ -70,7 +75,8 @@ impl OpenEnded {
     fn samples(&self) -> impl Iterator<Item = String> {
         let directory = self.head.rfind('/').map_or("", |at| &self.head[..=at]);
         let further = self.tail.find('/').map_or("", |at| &self.tail[at..]);
-        let protected = protected::parts().filter(|name| self.may_be(name));
+        let (head, tail) = self.ends();
+        let protected = protected::parts().filter(move |name| self.is_one(head, tail, name));
         let protected = protected.map(move |name| format!("{directory}{name}{further}"));
         std::iter::once(format!("{}aa{}", self.head, self.tail)).chain(protected)
     }
@@ -91,10 +97,12 @@ pub(super) fn of(words: &[&str]) -> Vec<OpenEnded> {
     if base_name(words[at]) == "split" {
         let tail = valued('\0', "additional-suffix", 2).unwrap_or_default();
         // Which of them is the prefix the options say; `x` where there is none.
-        let heads = rest.iter().copied().filter(|word| !word.starts_with('-')).take(MAX).chain(["x"]);
-        return heads
-            .map(|head| OpenEnded { head: head.to_owned(), tail: tail.to_owned(), anything: false })
-            .collect();
+        let mut heads = rest.iter().copied().filter(|word| !word.starts_with('-'));
+        let told: Vec<&str> = heads.by_ref().take(MAX).chain(["x"]).collect();
+        let made = |head: &str| OpenEnded { head: head.to_owned(), tail: tail.to_owned(), anything: false };
+        // More than it ever gets: any name.
+        let any = || OpenEnded { head: String::new(), tail: String::new(), anything: true };
+        return told.into_iter().map(made).chain(heads.next().map(|_| any())).collect();
     }
     let prefix = valued('f', "prefix", 2).unwrap_or("xx");
     let format = valued('b', "suffix-format", 3).unwrap_or("%02d");

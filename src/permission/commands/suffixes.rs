@@ -105,10 +105,15 @@ pub(super) fn made(words: &[&str]) -> Vec<String> {
             continue;
         }
         let rest = &words[at + 1..];
-        for (number, word) in rest.iter().enumerate() {
+        let operands = Operands::of(rest);
+        // The last one counts.
+        for (number, word) in rest.iter().enumerate().rev() {
+            if names.len() >= MAX {
+                break;
+            }
             for (_, letter, long, makes) in rows.clone() {
                 if let Some(ending) = value(word, rest.get(number + 1).copied(), *letter, long, *makes) {
-                    by_ending(rest, ending, *makes, &mut names);
+                    operands.by_ending(ending, *makes, &mut names);
                 }
             }
         }
@@ -118,20 +123,28 @@ pub(super) fn made(words: &[&str]) -> Vec<String> {
     names
 }
 
-/// Adds what an ending makes of the operands.
-fn by_ending(words: &[&str], ending: &str, makes: Makes, names: &mut Vec<String>) {
-    let room = MAX.saturating_sub(names.len());
-    names.extend(operands(words).flat_map(|operand| joined(operand, ending, makes)).take(room));
-    // In the directory that a copy goes to.
-    let into = operands(words).last().filter(|_| makes == Makes::Added);
-    let files = operands(words).filter_map(|operand| operand.trim_end_matches('/').rsplit('/').next());
-    let copies =
-        files.filter_map(|file| into.map(|into| format!("{}/{file}{ending}", into.trim_end_matches('/'))));
-    names.extend(copies.take(MAX.saturating_sub(names.len())));
+/// The operands of a command, which are walked once for all the endings that it is given.
+struct Operands<'w> {
+    first: Vec<&'w str>,
+    last: Option<&'w str>,
 }
 
-fn operands<'w>(words: &[&'w str]) -> impl Iterator<Item = &'w str> {
-    words.iter().copied().filter(|word| !word.starts_with('-'))
+impl<'w> Operands<'w> {
+    fn of(words: &[&'w str]) -> Self {
+        let all = || words.iter().copied().filter(|word| !word.starts_with('-'));
+        Self { first: all().take(MAX).collect(), last: all().next_back() }
+    }
+
+    /// Adds what an ending makes of them.
+    fn by_ending(&self, ending: &str, makes: Makes, names: &mut Vec<String>) {
+        let room = MAX.saturating_sub(names.len());
+        names.extend(self.first.iter().flat_map(|operand| joined(operand, ending, makes)).take(room));
+        // In the directory that a copy goes to.
+        let into = self.last.filter(|_| makes == Makes::Added).map(|into| into.trim_end_matches('/'));
+        let files = self.first.iter().filter_map(|operand| operand.trim_end_matches('/').rsplit('/').next());
+        let copies = files.filter_map(|file| into.map(|into| format!("{into}/{file}{ending}")));
+        names.extend(copies.take(MAX.saturating_sub(names.len())));
+    }
 }
 
 /// The ending that the word gives.

@@ -131,11 +131,12 @@ fn may_be_path(word: &str) -> bool {
 /// The same of texts that are not understood: whether a command in it may make a link, for all that its first words say,
 /// and another one, or a redirection, may open what is named.
 pub(super) fn may_lead_elsewhere(segments: &[Segment]) -> bool {
-    let makers = || segments.iter().filter(|segment| may_make_link(segment));
-    makers().next().is_some()
-        && segments.iter().any(|segment| {
-            may_open(segment) && makers().any(|maker| maker.text().trim() != segment.text().trim())
-        })
+    let mut makers =
+        segments.iter().filter(|segment| may_make_link(segment)).map(|maker| maker.text().trim());
+    let Some(first) = makers.next() else { return false };
+    // Of two that differ, each command has one that is not itself.
+    let several = makers.any(|maker| maker != first);
+    segments.iter().any(|segment| may_open(segment) && (several || segment.text().trim() != first))
 }
 
 /// Words of the shell before which a command is still to come.

@@ -481,12 +481,14 @@ impl CommandAnalysis {
         let Ok(script) = &self.read else { return false };
         self.programs_with_more_words().any(named_elsewhere::opens_what_it_gets)
             || self.segments.iter().any(named_elsewhere::reads_names)
+            || named_within::too_many(&self.segments)
             || script.leaves.iter().any(|leaf| named_elsewhere::computes_names(&leaf.words))
     }
 
     /// Names that its commands make, of which the text tells only how they begin and end.
     pub(in crate::permission) fn open_ended(&self) -> Vec<OpenEnded> {
-        self.segments.iter().flat_map(named_within::open_ended).collect()
+        const MAX: usize = 256;
+        self.segments.iter().flat_map(named_within::open_ended).take(MAX).collect()
     }
 
     /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).
@@ -523,8 +525,12 @@ impl CommandAnalysis {
             }
         } else {
             let here = places(place, &breaker::directories(&self.segments, place));
+            let mut seen = HashSet::new();
             for segment in &self.segments {
-                words.of(segment, false, false, &here);
+                // Such a text is read several times, mostly with the same outcome.
+                if segment.spaced().next().is_some() || seen.insert((segment.text(), segment.role())) {
+                    words.of(segment, false, false, &here);
+                }
             }
         }
         words.found()

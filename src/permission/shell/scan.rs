@@ -74,7 +74,7 @@ impl Begins {
 }
 
 /// What a segment's words are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Role {
     /// A program and its arguments.
     Runs,

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::super::commands::git::pathspec::Untold;
-use super::super::commands::{descent, kind, named_within, untold_places};
+use super::super::commands::named_within::Made;
+use super::super::commands::{descent, kind, untold_places};
 use super::super::subject::Place;
 use super::WordPath;
 use super::scan::{Role, Segment};
@@ -20,11 +21,22 @@ pub(super) struct Words<'p> {
     /// By the number of the directory.
     seen: HashSet<(String, bool, bool, usize)>,
     out: Vec<WordPath>,
+    /// What is taken without a name, each once.
+    swept: HashSet<(PathBuf, PathBuf, bool)>,
+    /// What the words hold.
+    made: Made,
 }
 
 impl<'p> Words<'p> {
     pub(super) fn new(place: &'p Place) -> Self {
-        Self { place, directories: Vec::new(), seen: HashSet::new(), out: Vec::new() }
+        Self {
+            place,
+            directories: Vec::new(),
+            seen: HashSet::new(),
+            out: Vec::new(),
+            swept: HashSet::new(),
+            made: Made::default(),
+        }
     }
 
     pub(super) fn found(self) -> Vec<WordPath> {
@@ -43,7 +55,7 @@ impl<'p> Words<'p> {
         // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
         let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
         let words = words.map(|(_, word)| word).chain(segment.spaced());
-        let made = if skip == 1 { named_within::names(segment) } else { Vec::new() };
+        let made = if skip == 1 { self.made.names(segment) } else { Vec::new() };
         let words = words.chain(made.iter().map(String::as_str));
         let numbers: Vec<usize> = places.iter().map(|here| self.number(&here.cwd)).collect();
         for part in words.flat_map(path_parts) {
@@ -76,10 +88,9 @@ impl<'p> Words<'p> {
                     Untold::Tree => here.cwd.clone(),
                 };
                 let path = here.resolve(&written);
-                let word =
-                    WordPath { path, written, may_edit, descends: true, directory: false, sweeps: true };
-                if !self.out.contains(&word) {
-                    self.out.push(word);
+                if self.swept.insert((path.clone(), written.clone(), may_edit)) {
+                    let (descends, directory, sweeps) = (true, false, true);
+                    self.out.push(WordPath { path, written, may_edit, descends, directory, sweeps });
                 }
             }
         }

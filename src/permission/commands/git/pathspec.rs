@@ -119,13 +119,25 @@ fn has_option(word: &str, letters: &str, longs: &[&str]) -> bool {
     }
 }
 
-/// The protected name that a pattern of git's in the segment may stand for, where git changes what it stands for.
-pub(in crate::permission) fn protected_name(segment: &Segment) -> Option<&'static str> {
-    if segment.role() != Role::Runs || !subcommands(segment).any(|sub| !BY_NO_PATTERN.has(sub)) {
-        return None;
-    }
-    segment.words().filter(|word| reach(word).is_some()).find_map(|word| {
+/// Most names between slashes of patterns that are looked at in one text.
+const MAX_PARTS: usize = 128;
+
+/// The protected name that a pattern of git's in one of the segments may stand for, where git changes what it stands for.
+/// Where there are more patterns than are looked at, it may be any.
+pub(in crate::permission) fn protected_name(segments: &[Segment]) -> Option<&'static str> {
+    let changes = |segment: &&Segment| {
+        segment.role() == Role::Runs && subcommands(segment).any(|sub| !BY_NO_PATTERN.has(sub))
+    };
+    let patterns = segments.iter().filter(changes).flat_map(Segment::words);
+    let mut patterns: Vec<&str> = patterns.filter(|word| reach(word).is_some()).collect();
+    // A text that is not understood is read several times.
+    patterns.sort_unstable();
+    patterns.dedup();
+    let mut room = MAX_PARTS;
+    patterns.into_iter().find_map(|word| {
         let rest = without_magic(word)?;
+        let Some(left) = room.checked_sub(rest.split('/').count()) else { return Some("a protected file") };
+        room = left;
         let folds = word.starts_with(':');
         let parts: Vec<NamePattern> = rest.split('/').map(|part| NamePattern::read(part, folds)).collect();
         protected::may_be_among(&parts)
@@ -248,8 +260,11 @@ mod tests {
             ("git add .husk*", false),
             ("git log -- .husk*", false),
         ] {
-            assert_eq!(protected_name(&segment(command)).is_some(), want, "{command}");
+            assert_eq!(protected_name(&[segment(command)]).is_some(), want, "{command}");
         }
+        let many = |count: usize| format!("git rm {}", "a/*/b/".repeat(count));
+        assert!(protected_name(&[segment(&many(40))]).is_none());
+        assert!(protected_name(&[segment(&many(50))]).is_some(), "more than are looked at");
     }
 
     #[test]

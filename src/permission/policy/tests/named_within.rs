@@ -143,3 +143,38 @@ fn a_star_of_curl_covers_no_file_anywhere() {
     Given { allow: &["Bash(curl file:///etc/hostname)"], ..Given::default() }
         .is("Bash(curl file:///etc/hostname)", "allow");
 }
+
+#[test]
+fn more_names_than_are_looked_at_ask() {
+    let many = |command: &str, word: &dyn Fn(usize) -> String, count: usize, end: &str| {
+        let words: Vec<String> = (0..count).map(word).collect();
+        format!("Bash({command} {} {end})", words.join(" "))
+    };
+    // The last ending is the one that counts.
+    let padded = many("cp -b", &|at| format!("-S.{at}"), 300, "-S .yml a conf/deploy");
+    guarded().bypass_is(&padded, "deny");
+    for call in [
+        many("cp -b -S.yml", &|at| format!("a{at}"), 300, "conf/deploy x"),
+        many("sed -n", &|at| format!("-e 'w a{at}'"), 280, "-e 'w b' f"),
+        many("split -n3", &|at| format!("-b {at}"), 100, "x deplo"),
+    ] {
+        guarded().bypass_is(&call, "forced");
+    }
+    guarded().bypass_is(&many("cp -b -S.yml", &|at| format!("a{at}"), 40, "conf/x"), "allow");
+}
+
+/// Each of them took seconds where the work grew with the square of its length.
+#[test]
+fn long_texts_of_names_and_options_are_judged() {
+    for text in [
+        "-ua:b ".repeat(10_000),
+        format!("curl {}", "-saab ".repeat(10_000)),
+        format!("cp {} a b", "-Sx ".repeat(10_000)),
+        format!("patch {}", "-Bx -zy a ".repeat(6_000)),
+        format!("curl {}", "-o a#1 ".repeat(9_000)),
+        format!("git rm '{}'", "*/".repeat(30_000)),
+        format!("git rm {}", "':(icase)A/b' ".repeat(4_000)),
+    ] {
+        guarded().bypass_is(&format!("Bash({text})"), "forced");
+    }
+}
