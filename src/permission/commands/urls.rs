@@ -9,6 +9,9 @@ use super::open_ended::OpenEnded;
 /// Most names that are made for one command.
 const MAX: usize = 256;
 
+/// Most names that are told in part, for one command.
+const MAX_OPEN: usize = 64;
+
 /// Letters of curl's options that take a value.
 const CURL_VALUES: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
 /// Those of wget's.
@@ -98,6 +101,8 @@ struct Fetch<'w> {
     urls: Vec<&'w str>,
     /// It saves what comes under the name that the URL has.
     saves: bool,
+    /// A backslash ends what is left out of that name, too.
+    cuts_at_backslashes: bool,
     /// The server, or a value put together by the program, chooses a name.
     untold: bool,
     directories: Vec<&'w str>,
@@ -150,21 +155,21 @@ fn walk<'w>(
 }
 
 fn curl<'w>(words: &[&'w str]) -> Fetch<'w> {
-    let mut fetch = Fetch::default();
+    let mut fetch = Fetch { cuts_at_backslashes: true, ..Fetch::default() };
     let (mut served, mut urls) = (false, Vec::new());
     let option = |given: Given<'w>| {
-        if given.letter == 'o' || given.is("output", 3) {
+        if given.letter == 'o' || given.is("output", 2) {
             fetch.outputs.push(given.value);
-        } else if given.is("output-dir", 8) {
+        } else if given.is("output-dir", 7) {
             fetch.directories.push(given.value);
         }
         fetch.saves |= given.letter == 'O' || given.is("remote-name-all", 8);
         served |= given.letter == 'J' || given.is("remote-header-name", 8);
-        let uploads = given.letter == 'T' || given.is("upload-file", 8);
+        let uploads = given.letter == 'T' || given.is("upload-file", 2);
         fetch.untold |= uploads && globs(given.value)
             || given.is("proto-default", 7)
             || given.long.starts_with("expand-")
-            || given.long == "url" && given.value.starts_with('@');
+            || given.is("url", 2) && given.value.starts_with('@');
     };
     walk(words, CURL_VALUES, option, |word| urls.push(word));
     fetch.urls = urls;
@@ -182,19 +187,22 @@ fn wget<'w>(words: &[&'w str]) -> Fetch<'w> {
         ("page-requisites", 3),
         ("content-disposition", 9),
         ("trust-server-names", 3),
-        ("default-page", 9),
+        ("default-page", 3),
         ("input-metalink", 7),
         ("metalink-over-http", 3),
+        ("restrict-file-names", 3),
+        ("adjust-extension", 2),
+        ("html-extension", 5),
     ];
     let mut fetch = Fetch { saves: true, ..Fetch::default() };
     let (mut after_n, mut urls) = (false, Vec::new());
     let option = |given: Given<'w>| {
-        if given.letter == 'P' || given.is("directory-prefix", 11) {
+        if given.letter == 'P' || given.is("directory-prefix", 9) {
             fetch.directories.push(given.value);
         }
         // `-np` and `-nH` are names of two letters.
         let letter = !std::mem::replace(&mut after_n, given.letter == 'n')
-            && matches!(given.letter, 'r' | 'm' | 'x' | 'p');
+            && matches!(given.letter, 'r' | 'm' | 'x' | 'p' | 'E');
         fetch.untold |= letter || UNTOLD.iter().any(|(long, least)| given.is(long, *least));
     };
     walk(words, WGET_VALUES, option, |word| urls.push(word));
@@ -224,13 +232,18 @@ pub(super) fn untold(program: &str, words: &[&str]) -> bool {
 /// The names under which the command saves what its words name elsewhere.
 pub(super) fn saved(words: &[&str]) -> Vec<String> {
     let Some(fetch) = fetches(words) else { return copied(words) };
-    let mut names = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for file in fetch.outputs.iter().take(MAX) {
+        let within = fetch.directories.iter().map(|directory| format!("{directory}/{file}"));
+        names.extend(within.take(MAX.saturating_sub(names.len())));
+    }
     if !fetch.saves {
         return names;
     }
+    let marks: &[char] = if fetch.cuts_at_backslashes { &['/', '\\'] } else { &['/'] };
     for url in fetch.urls.iter().filter(|url| url.contains('/')) {
         let cut = url.split(['?', '#']).next().unwrap_or_default();
-        for base in [*url, cut].map(|url| url.rsplit('/').next().unwrap_or_default()) {
+        for base in [*url, cut].map(|url| url.rsplit(marks).next().unwrap_or_default()) {
             for base in [base.to_owned(), decoded(base)].into_iter().filter(|base| !base.is_empty()) {
                 let within = fetch.directories.iter().map(|directory| format!("{directory}/{base}"));
                 names.extend(within.take(MAX.saturating_sub(names.len())));
@@ -259,7 +272,7 @@ fn copied(words: &[&str]) -> Vec<String> {
 /// The names of outputs with a part of the URL in them.
 pub(super) fn open_ended(words: &[&str]) -> Vec<OpenEnded> {
     let outputs = fetches(words).map(|fetch| fetch.outputs).unwrap_or_default();
-    outputs.into_iter().filter_map(of_output).collect()
+    outputs.into_iter().filter_map(of_output).take(MAX_OPEN).collect()
 }
 
 /// `#1` in an output stands for a part of the URL.
@@ -309,6 +322,11 @@ mod tests {
             ("wget -q -P conf http://h/%70rod.yml", "conf/prod.yml"),
             ("wget --directory-prefix=conf http://h/prod.yml", "conf/prod.yml"),
             ("scp h:x/prod.yml conf", "conf/prod.yml"),
+            ("curl -sO H/a\\.bashrc", ".bashrc"),
+            ("curl -sO --output- d H/a\\.bashrc", "d/.bashrc"),
+            ("curl --output-dir lock -o ../locked/g http://h/x", "lock/../locked/g"),
+            ("curl --create-dirs --output-dir=d --ou g http://h/x", "d/g"),
+            ("wget --directory conf http://h/prod.yml", "conf/prod.yml"),
         ] {
             let words: Vec<&str> = command.split(' ').collect();
             assert!(saved(&words).contains(&want.to_owned()), "{command}: {:?}", saved(&words));
@@ -329,6 +347,12 @@ mod tests {
             ("curl --proto-default file ws/%2eenv", true),
             ("curl --variable a=x --expand-url file:///{{a}}", true),
             ("curl -T {.e,}nv http://h", true),
+            ("curl --upload {.e,}nv http://h", true),
+            ("wget --restrict-file-names=lowercase http://h/X", true),
+            ("wget --restrict lowercase http://h/X", true),
+            ("wget -qE http://h/x", true),
+            ("wget --adjust http://h/x", true),
+            ("wget --def=.env http://h/", true),
             ("curl -o a#1 http://h/{x,y}", true),
             ("curl -sOJ http://h/x", true),
             ("curl -O http://h/{x,y}", true),
