@@ -112,7 +112,7 @@ fn may_follow(last: &Token, words: &[String], at: usize) -> bool {
     !last.is_in_path()
         || at == 0
         || words.first().is_some_and(of_script)
-        || !words.iter().skip(at + 1).any(|word| leading_out::leads_out(word))
+        || !words.iter().skip(at + 1).any(|word| leading_out::word_leads_out(word))
 }
 
 /// Whether `text` is the parts in order, with anything between them.
@@ -525,6 +525,14 @@ mod tests {
             ("cp src/* dist/*", "cp src/a dist/../../x", false),
             ("cp src/* dist/*", "cp src/../a dist/x", false),
             ("cp src/* dist/*", "cp src/a dist/b", true),
+            ("cp src/* dist/*", "cp src/a dist/b -t/work/out", false),
+            ("cp src/* dist/*", "cp src/a dist/b -t../sib", false),
+            ("cp src/* dist/*", "cp src/a dist/b -bvufpt~/x", false),
+            ("cp src/* dist/*", "cp src/a dist/b -tsub/../../x", false),
+            ("cp src/* dist/*", "cp src/a dist/b -t./x -tx -v", true),
+            ("tar czf dist/*", "tar czf dist/o.tgz -g/out/snar src", false),
+            ("install src/*", "install src/a -Dt/x", false),
+            ("touch dist/*", "touch dist/a -r/etc/passwd", false),
             ("tool --out=src/*", "tool --out=src/../x", false),
             ("tool --out=src/*", "tool --out=src/x:/etc", false),
             ("tool --map=*/x", "tool --map=/etc/x", false),

@@ -153,13 +153,16 @@ fn strays(name: &str, word: &str, depth: usize) -> bool {
         || pieces.chain(address.split(BETWEEN).skip(1)).any(leaves)
 }
 
-/// What may be a path right behind the letters of an option: `-C../x`, `-qo/x`. More letters are the name of a directory
-/// (`-rrequirements/dev.txt`), or an option of the table.
+/// What may be a path right behind the letters of an option, however many those are: `-C../x`, `-qo/x`. The name of
+/// a directory among them (`-rrequirements/dev.txt`) looks no other.
 fn attached(option: &str) -> Option<&str> {
-    const LETTERS: usize = 3;
-    let rest = option.trim_start_matches('-');
-    let letters = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    rest.get(if letters <= LETTERS { letters } else { 0 }..)
+    option.find(['/', '~', '.', '\\']).map(|at| &option[at..])
+}
+
+/// The same as [`leads_out`] of a word that may be an option with a path right behind its letters.
+pub(in crate::permission) fn word_leads_out(word: &str) -> bool {
+    let option = word.starts_with('-').then(|| word.split(BETWEEN).next().and_then(attached)).flatten();
+    leads_out(word) || option.is_some_and(|path| leaves(path, 0))
 }
 
 /// The same of options of the table, with a value that a star stands for.
@@ -289,6 +292,9 @@ mod tests {
             "pytest -o addopts=-p_/x",
             "pytest -qc /x.ini",
             "pytest -vvvvqc/x.ini",
+            "pytest -vvvvvz/x.ini",
+            "pip install -vvvvr~/x.txt",
+            "pip install -rrequirements/dev.txt",
             "pytest --debug=/x",
             "pytest --cov-report=html:/x",
             "pytest ../x",
@@ -360,8 +366,8 @@ mod tests {
             "go install example.com/a/b@latest",
             "poetry run python x.py /data",
             "pytest tests/test_a.py::test_b[a/b] -k a -rA",
-            "pytest --junitxml=/dev/null -rrequirements/dev.txt",
-            "pip install -rrequirements/dev.txt",
+            "pytest --junitxml=/dev/null -r requirements/dev.txt",
+            "pip install -r requirements/dev.txt -c./x.txt -vvv",
             "cmake -S . -B build -DX=ON",
             "gradle :app:test",
             "mvn -pl :a -Dtest=A#b test",
