@@ -177,9 +177,10 @@ fn words_are_covered(words: &[String], coverage: &Coverage, nested: usize) -> bo
     let swallowed: Vec<&str> = words
         .iter()
         .zip(&coverage.spelled)
+        .enumerate()
         .skip(1)
-        .filter(|(_, spelled)| !**spelled)
-        .map(|(word, _)| word.as_str())
+        .filter(|(_, (_, spelled))| !**spelled)
+        .map(|(at, (word, _))| throwing_away(name, words, at).unwrap_or(word))
         .collect();
     // `tar cIf`: its first word is options even without a dash.
     let is_tar = matches!(name, "tar" | "bsdtar" | "gtar");
@@ -196,6 +197,26 @@ fn words_are_covered(words: &[String], coverage: &Coverage, nested: usize) -> bo
         && !leading_out::swallowed(name, words, coverage.depth, spelled)
         && !setting_up::swallowed(name, words, spelled)
         && what_it_runs_is_covered(words, coverage, nested)
+}
+
+/// What is left of an option by which curl or wget throw away what comes (`-sSo /dev/null`).
+fn throwing_away<'w>(name: &str, words: &'w [String], at: usize) -> Option<&'w str> {
+    const NOWHERE: &str = "/dev/null";
+    let (letter, long) = match name {
+        "curl" => ('o', "--output"),
+        "wget" => ('O', "--output-document"),
+        _ => return None,
+    };
+    let word = words[at].as_str();
+    let option = if words.get(at + 1).is_some_and(|next| next == NOWHERE) {
+        word
+    } else {
+        word.strip_suffix(NOWHERE)?.trim_end_matches('=')
+    };
+    if option == long {
+        return Some("");
+    }
+    option.strip_suffix(letter).filter(|cluster| cluster.starts_with('-') && !cluster.starts_with("--"))
 }
 
 /// The same of the program that a subcommand runs, or of a module (`uv run pytest`, `python3 -m pytest`): it has options of
@@ -456,6 +477,16 @@ mod tests {
             ("tar *", "tar xf a.tar", true),
             ("tar *", "tar cIf ./prog out f", false),
             ("mkdir *", "mkdir -p a/b", true),
+            ("curl *", "curl -sS -o /dev/null http://h/x", true),
+            ("curl *", "curl -sSLo /dev/null -w %{http_code} http://h/x", true),
+            ("curl *", "curl -o/dev/null --output /dev/null http://h/x", true),
+            ("curl *", "curl -o x http://h/x", false),
+            ("curl *", "curl -oo /dev/null http://h/x", false),
+            ("curl *", "curl -Ko /dev/null http://h/x", false),
+            ("curl *", "curl -o /dev/null/x http://h/x", false),
+            ("wget *", "wget -qO /dev/null http://h/x", true),
+            ("wget *", "wget --output-document=/dev/null http://h/x", true),
+            ("wget *", "wget -qO x http://h/x", false),
             ("printf *", "printf -v a[$(x)]", false),
         ] {
             assert_eq!(allows(pattern, command, true), want, "{pattern} | {command}");
@@ -468,6 +499,14 @@ mod tests {
         for (pattern, command, want) in [
             ("cargo test *", "cargo test --all", true),
             ("cargo test *", "cargo test --config x", false),
+            ("cargo *", "cargo test watch -- --nocapture", true),
+            ("cargo *", "cargo run -- watch -x", true),
+            ("cargo *", "cargo watch -- touch x", false),
+            ("cargo *", "cargo -q watch -s ./x", false),
+            ("cargo *", "cargo +nightly with gdb -- x", false),
+            ("cargo *", "cargo flamegraph --cmd ./x", false),
+            ("cargo flamegraph *", "cargo flamegraph --cmd ./x", false),
+            ("cargo watch test *", "cargo watch test --all", true),
             ("npm run *", "npm run build", true),
             ("npm *", "npm exec evil", false),
             ("make *", "make V=1 all", true),

@@ -45,7 +45,7 @@ const TABLE: &[Row] = &[
     Row { names: "make gmake", long: "file makefile eval include-dir directory", short: "fCIE" },
     Row { names: "just", long: "justfile shell command chooser", short: "fc" },
     // The Cargo book, `--config`; cargo-watch(1).
-    Row { names: "cargo", long: "config shell exec", short: "s" },
+    Row { names: "cargo", long: "config shell exec cmd", short: "s" },
     // npm-exec(1), npm config.
     Row {
         names: "npm npx pnpm yarn",

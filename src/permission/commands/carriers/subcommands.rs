@@ -21,9 +21,11 @@ struct Row {
     code: &'static str,
     /// Operands in front of the command.
     skip: usize,
+    /// The subcommand is the first operand: others may be called so too.
+    first: bool,
 }
 
-const PLAIN: Row = Row { names: "", runs: "", at_once: false, code: "", skip: 0 };
+const PLAIN: Row = Row { names: "", runs: "", at_once: false, code: "", skip: 0, first: false };
 
 const TABLE: &[Row] = &[
     Row { names: "npx bunx uvx", at_once: true, ..PLAIN },
@@ -51,6 +53,8 @@ const TABLE: &[Row] = &[
     Row { names: "mix", runs: "cmd", code: "eval", ..PLAIN },
     Row { names: "meson", runs: "devenv", ..PLAIN },
     Row { names: "cmake", runs: "-E", skip: 1, ..PLAIN },
+    // crates.io: cargo-watch, cargo-with, flamegraph, cargo-exec, cargo-bisect-rustc.
+    Row { names: "cargo", code: "watch with flamegraph exec bisect-rustc", first: true, ..PLAIN },
     // Its words can be shortened.
     Row { names: "ip", runs: "exec exe ex e", skip: 1, ..PLAIN },
 ];
@@ -116,7 +120,14 @@ pub(in crate::permission::commands) fn runs_swallowed(
         return true;
     }
     let is_runner = |word: &String| has(&[row.runs, row.code], word);
-    let Some(mut at) = words.iter().skip(1).position(is_runner).map(|at| at + 1) else { return false };
+    let first = || {
+        // `cargo +nightly watch`
+        let skip = usize::from(words.get(1).is_some_and(|word| word.starts_with('+')));
+        let places = first_words::places(words.get(skip..).unwrap_or_default());
+        places.into_iter().map(|at| at + skip).find(|at| is_runner(&words[*at]))
+    };
+    let found = if row.first { first() } else { words.iter().skip(1).position(is_runner).map(|at| at + 1) };
+    let Some(mut at) = found else { return false };
     // Behind the first such subcommand the arguments are those of what is run.
     while words.get(at + 1).is_some_and(is_runner) {
         at += 1;
