@@ -369,10 +369,30 @@ fn value_after<'a>(
         Some((_, quote, slashes)) => closing(&after[at..], quote, slashes),
         None => after[at..].find(ends),
     };
-    let length = length.unwrap_or(after.len() - at);
+    let mut length = length.unwrap_or(after.len() - at);
+    if quote.is_none() {
+        length = up_to_name(&after[at..], length);
+    }
     let value = &after[at..at + length];
     let matters = if is_user { value.contains(':') } else { !value.is_empty() };
     matters.then_some((&after[..at], value, &after[at + length..]))
+}
+
+/// How much of a value without quotes, of `length` bytes, is no name of a value in quotes: of `.*/TOKEN="x"` the first
+/// three. Where the name is not a secret's, the value in quotes is part of this one.
+fn up_to_name(text: &str, length: usize) -> usize {
+    let value = text[..length].trim_end_matches('\\');
+    let (length, behind) = (value.len(), &text[value.len()..]);
+    let Some(name) = value.strip_suffix(['=', ':']).filter(|name| !name.ends_with('=')) else {
+        return length;
+    };
+    let Some((open, quote, slashes)) = opening(behind) else { return length };
+    let begin = name.trim_end_matches(in_word).len();
+    if begin > 0 && is_secret_name(&name[begin..]) {
+        return begin;
+    }
+    let inside = length + open;
+    closing(&text[inside..], quote, slashes).map_or(length, |end| inside + end + open)
 }
 
 /// The quote that a text begins with, if any: the bytes of it, the quote, and the backslashes in front of it.
@@ -527,6 +547,18 @@ mod tests {
             "curl -sSu me:S1 h",
             "curl -Lsume:S1 h",
             "curl --use me:S1 h",
+            "curl --us me:S1 h",
+            r#"sed -i 's/TOKEN=.*/TOKEN="S1"/' x"#,
+            r#"sed -i 's/TOKEN=.*/A="S1"/' x"#,
+            r#"sed -i "s/TOKEN=.*/TOKEN='S1'/" x"#,
+            r#"sed -i "s/TOKEN=.*/TOKEN=\"S1\"/" x"#,
+            "set -gx TOKEN S1",
+            "netlify env:set TOKEN S1",
+            "vercel env add TOKEN S1",
+            "flyctl secrets set A=S1 B=S2 -a app",
+            "flyctl secrets set -a app A=S1",
+            "git config user.password S1",
+            "git config --global user.password S1",
             "/usr/bin/curl --proxy-use me:S1 h",
             "curl -E c.pem:S1 h",
             "python3 -c \"import os; os.environ['TOKEN']='S1'\"",
@@ -584,6 +616,11 @@ mod tests {
             "psql -U me -d db",
             "sort -u a b",
             "git config set user.name me",
+            "git config --global user.name me",
+            "git config --get user.password",
+            "vercel env add NAME x",
+            "x secrets list A=b",
+            "set -gx PATH a",
             "docker volume set x --name y",
             "x --bypass y --compass z --pass-through w",
             "sed -E 's:a:b:' f",

@@ -105,6 +105,13 @@ impl Before {
             let attached = if value.starts_with("--") { long.map(|at| at + 1) } else { Some(2) };
             return attached.map(|at| value[..at.min(value.len())].chars().count()).or(named(value));
         }
+        // `flyctl secrets set A=x`
+        if self.names_secret
+            && !value.starts_with('-')
+            && let Some((name, _)) = value.split_once('=')
+        {
+            return Some(name.chars().count() + 1);
+        }
         let is_secret = self.secret || self.given || self.listed || (self.user && value.contains(':'));
         let cluster = || self.curl.then(|| cluster_of_curl(value)).flatten();
         if is_secret { Some(0) } else { cluster().or_else(|| named(value)).or_else(|| behind_line(value)) }
@@ -126,8 +133,11 @@ impl Before {
             // What is set may stand behind further options.
             given: self.given || format || self.set && is_name,
             user: option && (is_user_option(name) || self.curl && is_user_of_curl(name)),
-            names_secret: name == "set" && self.last == "secret",
-            set: matches!(name, "set" | "setenv"),
+            names_secret: name == "set" && matches!(self.last.as_str(), "secret" | "secrets")
+                || self.names_secret && (value.starts_with('-') || value.contains('=')),
+            set: matches!(name, "set" | "setenv" | "env:set" | "config:set" | "config")
+                || name == "add" && self.last == "env"
+                || self.set && value.starts_with('-'),
             arg: matches!(name, "--arg" | "--argjson"),
             list: kept == Some(length) && value.ends_with('='),
             curl: self.curl || first && name.rsplit('/').next().is_some_and(|name| name == "curl"),
@@ -144,7 +154,7 @@ fn is_user_of_curl(option: &str) -> bool {
     let long = ["--user", "--proxy-user", "--cert", "--proxy-cert"];
     let short = option.strip_prefix('-').filter(|letters| letters.bytes().all(|b| b.is_ascii_alphabetic()));
     short.is_some_and(|letters| letters.ends_with(['u', 'U', 'E']))
-        || option.len() > 4 && long.iter().any(|full| full.starts_with(option))
+        || option.len() >= 4 && long.iter().any(|full| full.starts_with(option))
 }
 
 /// How many characters stand in front of a name and a password right behind letters of curl's options: `-Lsume:x`.
