@@ -43,9 +43,10 @@ pub(super) fn of_command(
     on_disk.plain_repositories = repository::all_plain(analysis, &scope.workspace, directory);
     on_disk.no_toolchain_chosen = repository::no_toolchain_chosen(analysis, &scope.workspace, directory);
     // Without a launcher nothing is run.
-    on_disk.programs_are_own = scope.launcher.as_ref().is_none_or(|launcher| {
-        repository::no_shim_chosen(analysis, &scope.workspace, directory, &launcher.search_path())
-    });
+    if let Some(launcher) = &scope.launcher {
+        let path = launcher.search_path();
+        on_disk.chosen = repository::chosen_by_shims(analysis, &scope.workspace, directory, &path);
+    }
     let used = analysis.path_uses(on_disk.plain_repositories);
     on_disk.operands_located = used.len() <= MAX_WORDS;
     on_disk.paths_stay = analysis.paths_stay();

@@ -467,7 +467,7 @@ impl Policy {
         known.is_some_and(|known| {
             let mut paths = subject.paths.iter().filter(|path| path.of == PathOf::Leaf(number));
             subject.on_disk.operands_located
-                && subject.on_disk.programs_are_own
+                && !subject.on_disk.chosen.contains(&number)
                 && (known.proxy.is_none() || subject.on_disk.no_toolchain_chosen)
                 && paths.all(|path| stays && is_usual_path(path, mode))
                 && !(known.recursive && self.hides_beneath(subject))

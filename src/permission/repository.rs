@@ -1,7 +1,7 @@
 //! What the programs of a command would find from where they start, upwards: repositories of git and whether their
 //! settings are plain, files that choose a toolchain.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -71,20 +71,40 @@ pub(super) fn no_toolchain_chosen(
     analysis.changes_nothing() && analysis.proxies_in().all(|proxy| is_none(proxy).unwrap_or(false))
 }
 
-/// The same for every program of the text that may be a shim, as `PATH` finds it.
-pub(super) fn no_shim_chosen(
+/// The known commands of the text, by their numbers, whose program may be a shim, as `PATH` finds it, and whose files may
+/// choose what it stands for, or the text may make such a file. What a command runs counts as its own.
+pub(super) fn chosen_by_shims(
     analysis: &CommandAnalysis,
     workspace: &Workspace,
     directory: &Path,
     path: &OsStr,
-) -> bool {
-    let Some(script) = analysis.understood() else { return false };
-    let shims = shims::among(script.leaves().iter().filter_map(|leaf| leaf.words.first()), path);
-    let is_shim = |leaf: &&Leaf| leaf.words.first().is_some_and(|name| shims.contains(&name.as_str()));
-    let starts: HashSet<&PathBuf> =
-        script.leaves().iter().filter(is_shim).flat_map(|leaf| &leaf.directories).collect();
-    let is_none = |start: &PathBuf| none_chooses(workspace, directory, start, Proxy::Any).unwrap_or(false);
-    shims.is_empty() || analysis.changes_nothing() && starts.into_iter().all(is_none)
+) -> HashSet<usize> {
+    let Some(script) = analysis.understood() else { return HashSet::new() };
+    let leaves = script.leaves();
+    // Only they run for what they are: of the others a rule or a grant speaks.
+    let is_known = |leaf: &Leaf| leaf.carried || leaf.known().is_some() || leaf.git().is_some();
+    let names = leaves.iter().filter(|leaf| is_known(leaf)).filter_map(|leaf| leaf.words.first());
+    let shims = shims::among(names, path);
+    let changes = !analysis.changes_nothing();
+    let mut seen: HashMap<(&PathBuf, Proxy), bool> = HashMap::new();
+    let mut chosen = HashSet::new();
+    for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_known(leaf)) {
+        let Some(proxy) = leaf.words.first().and_then(|name| shims.get(name.as_str())) else { continue };
+        let mut chooses = |start| {
+            *seen
+                .entry((start, *proxy))
+                .or_insert_with(|| !none_chooses(workspace, directory, start, *proxy).unwrap_or(false))
+        };
+        if !changes && !leaf.directories.iter().any(&mut chooses) {
+            continue;
+        }
+        let runners = leaves.iter().enumerate().filter(|(_, other)| !other.carried && leaf.carried);
+        let (by, others): (Vec<_>, Vec<_>) = runners.partition(|(_, other)| analysis.runs(other, leaf));
+        // One that is run in another way might be run by any.
+        let runners = if by.is_empty() { others } else { by };
+        chosen.extend(runners.into_iter().map(|(number, _)| number).chain([number]));
+    }
+    chosen
 }
 
 /// Whether no file in the directory, nor above it, chooses what the proxy stands for, and the directory lies in the

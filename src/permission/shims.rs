@@ -1,9 +1,12 @@
 //! Programs that may be shims: managers of versions (asdf, mise, aqua, proto, …) put one in the place of each program,
 //! and what it runs a file of the workspace may choose.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+
+use super::commands::read_only::Proxy;
 
 /// Where the system's own programs lie, and `cargo install` puts what it built: who wrote there wrote the program.
 const OWN: &[&str] = &[
@@ -20,18 +23,35 @@ const OWN_OF_A_USER: &str = ".cargo/bin";
 const PACKAGES: &[&str] =
     &["/nix/store", "/opt/homebrew/Cellar", "/home/linuxbrew/.linuxbrew/Cellar", "/usr/local/Cellar"];
 /// Managers themselves, which links may lead to from anywhere.
-const MANAGERS: &[&str] =
-    &["mise", "rtx", "asdf", "aqua", "aqua-proxy", "proto", "proto-shim", "vfox", "rustup", "volta-shim"];
+const MANAGERS: &[(&str, Proxy)] = &[
+    ("mise", Proxy::Any),
+    ("rtx", Proxy::Any),
+    ("asdf", Proxy::Any),
+    ("proto", Proxy::Any),
+    ("proto-shim", Proxy::Any),
+    ("vfox", Proxy::Any),
+    ("aqua", Proxy::Aqua),
+    ("aqua-proxy", Proxy::Aqua),
+    ("rustup", Proxy::Rust),
+    ("volta-shim", Proxy::Volta),
+];
 
-/// Whether what `PATH` finds by this name may stand for another program. Touches the disk.
-pub(super) fn may_be_shim(name: &str, path: &OsStr) -> bool {
+/// Whose shim it may be what `PATH` finds by this name; none where it is that program itself. Touches the disk.
+fn shim_of(name: &str, path: &OsStr) -> Option<Proxy> {
     // A path is no name that is looked for; what is not found is not run, or built into the shell.
     if name.is_empty() || name.contains('/') {
-        return false;
+        return None;
     }
     let found =
-        std::env::split_paths(path).map(|directory| directory.join(name)).find(|file| is_program(file));
-    found.is_some_and(|file| !is_own(&file, name))
+        std::env::split_paths(path).map(|directory| directory.join(name)).find(|file| is_program(file))?;
+    (!is_own(&found, name)).then(|| manager(&found).unwrap_or(Proxy::Any))
+}
+
+/// The manager that the file leads to.
+fn manager(file: &Path) -> Option<Proxy> {
+    let real = file.canonicalize().ok()?;
+    let name = real.file_name()?.to_str()?;
+    MANAGERS.iter().find(|(manager, _)| *manager == name).map(|(_, proxy)| *proxy)
 }
 
 fn is_program(file: &Path) -> bool {
@@ -51,16 +71,13 @@ fn is_own(file: &Path, name: &str) -> bool {
     let packaged = PACKAGES.iter().any(|packages| real.starts_with(packages));
     // A link of the system's own may lead to another name there (`awk`), and by its own name anywhere.
     let leads_well = real_name == name || lies_in_own(&real);
-    !MANAGERS.contains(&real_name) && leads_well && (lies_in_own(file) || packaged)
+    manager(file).is_none() && leads_well && (lies_in_own(file) || packaged)
 }
 
-/// The names, each once, of which `PATH` finds what may be a shim.
-pub(super) fn among<'n>(names: impl Iterator<Item = &'n String>, path: &OsStr) -> Vec<&'n str> {
-    let mut distinct: Vec<&str> = names.map(String::as_str).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    distinct.retain(|name| may_be_shim(name, path));
-    distinct
+/// The names of which `PATH` finds what may be a shim, and whose.
+pub(super) fn among<'n>(names: impl Iterator<Item = &'n String>, path: &OsStr) -> HashMap<&'n str, Proxy> {
+    let distinct: HashSet<&str> = names.map(String::as_str).collect();
+    distinct.into_iter().filter_map(|name| Some((name, shim_of(name, path)?))).collect()
 }
 
 #[cfg(test)]
@@ -77,35 +94,51 @@ mod tests {
         for directory in ["shims", ".cargo/bin", "data", "empty"] {
             std::fs::create_dir_all(at(directory)).unwrap();
         }
-        for (file, mode) in
-            [("shims/jq", 0o755), ("shims/plain", 0o644), (".cargo/bin/rg", 0o755), ("data/mise", 0o755)]
-        {
+        for (file, mode) in [
+            ("shims/jq", 0o755),
+            ("shims/plain", 0o644),
+            (".cargo/bin/rg", 0o755),
+            ("data/mise", 0o755),
+            ("data/rustup", 0o755),
+            ("data/volta-shim", 0o755),
+            ("data/aqua-proxy", 0o755),
+        ] {
             std::fs::write(at(file), "").unwrap();
             std::fs::set_permissions(at(file), std::fs::Permissions::from_mode(mode)).unwrap();
         }
-        symlink(at("data/mise"), at(".cargo/bin/fd")).unwrap();
+        for (target, link) in [
+            ("data/mise", ".cargo/bin/fd"),
+            ("data/rustup", ".cargo/bin/cargo"),
+            ("data/volta-shim", "shims/node"),
+            ("data/aqua-proxy", "shims/gh"),
+        ] {
+            symlink(at(target), at(link)).unwrap();
+        }
         symlink("/bin/sh", at("shims/sh")).unwrap();
         std::fs::create_dir(at("shims/directory")).unwrap();
         let path = |entries: &[PathBuf]| std::env::join_paths(entries).unwrap();
         let [shims, cargo, system] = [at("shims"), at(".cargo/bin"), PathBuf::from("/bin")];
         for (name, entries, want) in [
-            ("jq", vec![shims.clone(), system.clone()], true),
-            ("sh", vec![shims.clone(), system.clone()], true),
-            ("sh", vec![at("empty"), system.clone(), shims.clone()], false),
-            ("awk", vec![PathBuf::from("/usr/bin")], false),
-            ("rg", vec![cargo.clone()], false),
-            ("fd", vec![cargo.clone()], true),
-            ("plain", vec![shims.clone()], false),
-            ("directory", vec![shims.clone()], false),
-            ("nowhere", vec![shims.clone(), system.clone()], false),
-            ("./jq", vec![shims.clone()], false),
-            ("", vec![shims.clone()], false),
+            ("jq", vec![shims.clone(), system.clone()], Some(Proxy::Any)),
+            ("sh", vec![shims.clone(), system.clone()], Some(Proxy::Any)),
+            ("sh", vec![at("empty"), system.clone(), shims.clone()], None),
+            ("awk", vec![PathBuf::from("/usr/bin")], None),
+            ("rg", vec![cargo.clone()], None),
+            ("fd", vec![cargo.clone()], Some(Proxy::Any)),
+            ("plain", vec![shims.clone()], None),
+            ("directory", vec![shims.clone()], None),
+            ("nowhere", vec![shims.clone(), system.clone()], None),
+            ("./jq", vec![shims.clone()], None),
+            ("", vec![shims.clone()], None),
+            ("cargo", vec![cargo.clone()], Some(Proxy::Rust)),
+            ("node", vec![shims.clone()], Some(Proxy::Volta)),
+            ("gh", vec![shims.clone()], Some(Proxy::Aqua)),
         ] {
-            assert_eq!(may_be_shim(name, &path(&entries)), want, "{name} in {entries:?}");
+            assert_eq!(shim_of(name, &path(&entries)), want, "{name} in {entries:?}");
         }
         assert_eq!(
             among(["jq", "sh", "jq", "cat"].map(str::to_owned).iter(), &path(&[shims, system])),
-            ["jq", "sh"]
+            HashMap::from([("jq", Proxy::Any), ("sh", Proxy::Any)])
         );
     }
 }

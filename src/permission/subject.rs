@@ -1,5 +1,6 @@
 //! What the policy judges: one call, as plain data that the gate found out.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::host::Host;
@@ -37,8 +38,8 @@ pub struct OnDisk {
     pub plain_repositories: bool,
     /// No file chooses what a program stands for whose version is asked for.
     pub no_toolchain_chosen: bool,
-    /// No file chooses what its programs stand for where those may be shims.
-    pub programs_are_own: bool,
+    /// Known commands, by their numbers, whose programs may be shims and for which a file may choose what they stand for.
+    pub chosen: HashSet<usize>,
     /// What a path of the command means stays as it is while the command runs.
     pub paths_stay: bool,
     /// No directory that the command goes to is another one than it is spelt.
@@ -66,7 +67,6 @@ impl OnDisk {
     pub fn on_paper() -> Self {
         Self {
             operands_located: true,
-            programs_are_own: true,
             paths_stay: true,
             enters_plainly: true,
             words_located: true,

@@ -274,6 +274,11 @@ impl CommandAnalysis {
             && !self.paths_stay_until(leaf)
     }
 
+    /// Whether one command of the text is run by the other, with words of its own.
+    pub(crate) fn runs(&self, leaf: &Leaf, other: &Leaf) -> bool {
+        links::runs(leaf, other)
+    }
+
     /// What its commands copy or move, whether they get more words than are told, and where they may start.
     pub(in crate::permission) fn copies(&self, place: &Place) -> Vec<(Copy, bool, Vec<PathBuf>)> {
         let mut copies: Vec<(Copy, bool, Vec<PathBuf>)> = Vec::new();

@@ -316,6 +316,37 @@ async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {
     }
 }
 
+/// What a rule covers runs by the rule, be it a shim or not, and what stands beside it runs for what it is.
+#[tokio::test]
+async fn a_shim_that_a_rule_covers_asks_for_nothing_beside_it() {
+    let shims = tempfile::tempdir().unwrap();
+    for (program, name) in [("/bin/cp", "cp"), ("/bin/cat", "jq")] {
+        symlink(program, shims.path().join(name)).unwrap();
+    }
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", shims.path().display());
+    let server = TestServer::prepared(&[("PATH", &path)], |folder| {
+        let file = folder.join("config.json");
+        std::fs::write(&file, r#"{"permissions": {"allow": ["Bash(cp *)"]}}"#).unwrap();
+        file
+    });
+    let session = server.session().await;
+    std::fs::create_dir(session.file("sub")).unwrap();
+    session.write_file("f", "{}\n");
+    session.write_file("package.json", "{}\n");
+    for command in
+        ["cp f g 2>&1 | tail -n 1", "cd sub && cp ../f g", "cp f g; echo done", "timeout 5 cp f g && cat g"]
+    {
+        assert_eq!(status(&session, command, command).await, "completed", "{command}");
+    }
+    for command in ["jq . f", "cp f g && jq . g", "cp f g | timeout 5 jq ."] {
+        session.asks(command, "Bash", json!({"command": command})).await;
+    }
+    std::fs::remove_file(session.file("package.json")).unwrap();
+    assert_eq!(status(&session, "alone", "jq f | tail -n 1").await, "completed");
+    // The rule's command may make a file that chooses.
+    session.asks("beside", "Bash", json!({"command": "cp f g && jq f"})).await;
+}
+
 /// Git that only reads runs unasked where the repository's settings are plain, and starts no program of theirs.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "the repository is made by a person, not by the server")]

@@ -3,7 +3,7 @@
 use crate::permission::commands::names::Names;
 
 /// Whose proxy a program may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Proxy {
     /// Of rustup.
     Rust,
@@ -11,6 +11,10 @@ pub(crate) enum Proxy {
     Python,
     /// Of nodenv, volta and their like.
     Node,
+    /// Of volta.
+    Volta,
+    /// Of aqua.
+    Aqua,
     /// Of a manager that has shims for any program.
     Any,
 }
@@ -33,10 +37,15 @@ static ANY_FILES: Names = Names::of(&[
     "mise.toml .mise.toml mise.local.toml .mise.local.toml mise .mise",
     ".config/mise .config/mise.toml .config/mise.local.toml .config/miserc.toml",
 ]);
-/// What may choose for a shim of whichever manager: aqua ("Configuration"), asdf ("Legacy version files"), and volta, to
-/// which a package's dependency is a program.
+/// aqua, "Configuration".
+const AQUA: &str =
+    "aqua.yaml aqua.yml .aqua.yaml .aqua.yml aqua/aqua.yaml aqua/aqua.yml .aqua/aqua.yaml .aqua/aqua.yml";
+static AQUA_FILES: Names = Names::of(&[AQUA]);
+/// To volta a package's dependency is a program.
+static VOLTA_FILES: Names = Names::of(&[".volta .node-version .nvmrc package.json"]);
+/// What may choose for a shim of whichever manager: these, and asdf ("Legacy version files").
 static SHIM_FILES: Names = Names::of(&[
-    "aqua.yaml aqua.yml .aqua.yaml .aqua.yml aqua/aqua.yaml aqua/aqua.yml .aqua/aqua.yaml .aqua/aqua.yml",
+    AQUA,
     "rust-toolchain rust-toolchain.toml .python-version .python-versions .node-version .nvmrc .volta package.json",
     ".ruby-version .java-version .go-version .perl-version .php-version .lua-version .terraform-version .crystal-version",
     ".sdkmanrc .jvmrc Gemfile go.mod",
@@ -62,6 +71,8 @@ impl Proxy {
             Self::Rust => &RUST_FILES,
             Self::Python => &PYTHON_FILES,
             Self::Node => &NODE_FILES,
+            Self::Volta => &VOLTA_FILES,
+            Self::Aqua => &AQUA_FILES,
             Self::Any => &SHIM_FILES,
         };
         ANY_FILES.all().chain(own.all())
@@ -70,7 +81,7 @@ impl Proxy {
     /// The file that may choose, as its content says.
     pub(in crate::permission) fn manifest(self) -> Option<&'static str> {
         match self {
-            Self::Rust | Self::Any => None,
+            Self::Rust | Self::Volta | Self::Aqua | Self::Any => None,
             Self::Python => Some("pyproject.toml"),
             Self::Node => Some("package.json"),
         }
@@ -80,7 +91,7 @@ impl Proxy {
     /// `.venv`), volta (`volta`), and of what goes by `engines` and `devEngines`. A name in escapes could be any.
     pub(in crate::permission) fn is_chosen_by(self, manifest: &str) -> bool {
         let names: &[&str] = match self {
-            Self::Rust | Self::Any => &[],
+            Self::Rust | Self::Volta | Self::Aqua | Self::Any => &[],
             Self::Python => &["rye", "\\"],
             Self::Node => &["volta", "ngines", "\\u"],
         };
