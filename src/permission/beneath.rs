@@ -1,9 +1,11 @@
 //! What lies beneath directories: whether a rule hides any of it, whether there are symlinks.
 
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::policy::Policy;
+use super::shell::WordPath;
 use super::subject::Place;
 
 /// Most names that are looked at for one command; beyond that it is not known what is there.
@@ -45,6 +47,51 @@ pub(super) fn is_clear<'p>(
         }
     }
     true
+}
+
+/// Whether no path at or beneath the directories that the words mean is one that a rule denies, as far as can be seen now:
+/// every name was looked at, and no symlink leads to what was not.
+pub(super) fn holds_nothing_denied<'w>(
+    words: impl IntoIterator<Item = &'w WordPath>,
+    policy: &Policy,
+    place: &Place,
+) -> bool {
+    let starts: HashSet<(&Path, bool)> =
+        words.into_iter().map(|word| (word.path.as_path(), word.may_edit)).collect();
+    let mut left = MAX_NAMES;
+    for (start, may_edit) in starts {
+        let denied = |path: &Path| policy.denies_word(path, may_edit, place);
+        // What a word means by its own is held against the rules as it is.
+        let mut pending = vec![start.to_path_buf()];
+        while let Some(directory) = pending.pop() {
+            let entries = match std::fs::read_dir(&directory) {
+                Ok(entries) => entries,
+                Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => {
+                    continue;
+                }
+                Err(_) => return false,
+            };
+            for entry in entries {
+                let Some(fewer) = left.checked_sub(1) else { return false };
+                left = fewer;
+                let Ok(entry) = entry else { return false };
+                let path = entry.path();
+                let Ok(kind) = entry.file_type() else { return false };
+                if denied(&path) || kind.is_symlink() && !leads_to_nothing_else(&path, start, &denied) {
+                    return false;
+                }
+                if kind.is_dir() {
+                    pending.push(path);
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Whether a symlink leads to what is looked at anyway, beneath `start`, or to a file that no rule speaks of.
+fn leads_to_nothing_else(link: &Path, start: &Path, denied: &dyn Fn(&Path) -> bool) -> bool {
+    link.canonicalize().is_ok_and(|real| real.starts_with(start) || real.is_file() && !denied(&real))
 }
 
 /// Whether there is no symlink beneath these real paths, as far as can be seen now: every name was looked at.

@@ -86,6 +86,17 @@ pub(super) fn of_command(
             && nothing_hidden(analysis, &operands, policy, place);
     locate_words(analysis, &scope.workspace, directory, place, &mut on_disk);
     copies::locate(analysis, &scope.workspace, place, policy, &mut on_disk);
+    let words: Vec<WordPath> = analysis
+        .word_paths(place)
+        .into_iter()
+        .chain(on_disk.leads.iter().chain(&on_disk.copied).cloned())
+        .collect();
+    on_disk.nothing_denied = analysis.changes_by_one(on_disk.plain_repositories)
+        && beneath::holds_nothing_denied(
+            policy.directories_that_may_hold_denied(&words, place),
+            policy,
+            place,
+        );
     programs_behind_links(analysis, directory, &mut on_disk);
     locate_tracked(analysis, &scope.workspace, directory, place, policy, &mut on_disk);
     (operands, on_disk)

@@ -236,20 +236,16 @@ impl PathSet {
     /// Whether a pattern may match something beneath `directory` (absolute, without dots). `strict`: those that
     /// are relative to the workspace may match anywhere, since a link may lead there.
     pub(crate) fn may_match_beneath(&self, directory: &Path, place: &Place, strict: bool) -> bool {
-        self.anchors.iter().any(|anchor| {
-            let Some((base, fixed)) = anchor else { return true };
-            let start = match base {
-                Base::Root => Path::new("/"),
-                Base::Home => match &place.home {
-                    Some(home) => home.as_path(),
-                    None => return false,
-                },
-                Base::Workspace if strict => return true,
-                Base::Workspace => place.workspace.as_path(),
-            };
-            let from = start.join(fixed);
-            from.starts_with(directory) || directory.starts_with(&from)
+        self.anchors.iter().any(|anchor| match anchor {
+            None => true,
+            Some((Base::Workspace, _)) if strict => true,
+            Some(anchor) => reaches_beneath(anchor, directory, place),
         })
+    }
+
+    /// The same for those that match in one place only.
+    pub(crate) fn may_match_in_its_place(&self, directory: &Path, place: &Place) -> bool {
+        self.anchors.iter().flatten().any(|anchor| reaches_beneath(anchor, directory, place))
     }
 
     /// The lowest number of a pattern that matches `path` (absolute, without dots).
@@ -271,6 +267,20 @@ impl PathSet {
         }
         best
     }
+}
+
+/// Whether what a pattern begins with lies on the way to the directory, or beneath it.
+fn reaches_beneath((base, fixed): &(Base, PathBuf), directory: &Path, place: &Place) -> bool {
+    let start = match base {
+        Base::Root => Path::new("/"),
+        Base::Home => match &place.home {
+            Some(home) => home.as_path(),
+            None => return false,
+        },
+        Base::Workspace => place.workspace.as_path(),
+    };
+    let from = start.join(fixed);
+    from.starts_with(directory) || directory.starts_with(&from)
 }
 
 #[cfg(test)]

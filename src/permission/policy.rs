@@ -306,9 +306,9 @@ impl Policy {
              in every session speak of paths"
         } else if self.hides_beneath(subject) && command.descends() {
             "it reads what lies beneath a directory, and what may not be read may be there"
-        } else if words
-            .iter()
-            .any(|w| w.directory && w.descends && self.deny.reaches_beneath(w, &subject.place))
+        } else if self
+            .directories_that_may_hold_denied(words, &subject.place)
+            .any(|word| !on_disk.nothing_denied || self.deny.reaches_in_its_place(word, &subject.place))
         {
             "it is given a directory in which there may be what a rule denies"
         } else if words.iter().filter(|w| w.sweeps).any(|w| {
@@ -324,6 +324,20 @@ impl Policy {
             return None;
         };
         Some(Reason::new(By::Protection, text))
+    }
+
+    /// Directories that words mean to go into, for all that is known, and beneath which what a rule denies may lie.
+    pub(super) fn directories_that_may_hold_denied<'w>(
+        &'w self,
+        words: &'w [WordPath],
+        place: &'w Place,
+    ) -> impl Iterator<Item = &'w WordPath> {
+        words.iter().filter(|w| w.directory && w.descends && self.deny.reaches_beneath(w, place))
+    }
+
+    /// Whether a rule denies what a word for this path would do, for all that is known.
+    pub(super) fn denies_word(&self, path: &Path, may_edit: bool, place: &Place) -> bool {
+        self.deny.guards_word(path, may_edit, place)
     }
 
     /// Whether a rule or grant may speak for a command where it starts: in the workspace, or in a directory that

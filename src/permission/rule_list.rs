@@ -158,6 +158,19 @@ impl RuleList {
             || (word.may_edit && self.edits.may_match_beneath(&word.path, place, false))
     }
 
+    /// The same once it is known that no path lies there that [`Self::guards_word`]: what may be made there counts where a
+    /// rule names the place.
+    pub(crate) fn reaches_in_its_place(&self, word: &WordPath, place: &Place) -> bool {
+        self.outright.contains_key("Read")
+            || (word.may_edit && self.edits.may_match_in_its_place(&word.path, place))
+    }
+
+    /// Whether a path rule speaks of this path: of its being read, or changed.
+    pub(crate) fn guards_word(&self, path: &Path, may_edit: bool, place: &Place) -> bool {
+        let guards = Guards { reads: true, edits: may_edit };
+        self.guarded(path, &guards, "", place).is_some()
+    }
+
     /// Whether a path rule speaks of a name that one of these may be.
     pub(crate) fn may_name(&self, made: &[OpenEnded]) -> bool {
         let patterns = || self.rules.iter().filter(|r| r.rule.guard().is_some());

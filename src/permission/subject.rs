@@ -48,6 +48,8 @@ pub struct OnDisk {
     pub words_located: bool,
     /// Where the command descends, no name is one that a rule hides.
     pub nothing_hidden: bool,
+    /// Beneath the directories that words name lies nothing that a rule denies, and nothing else in the text changes that.
+    pub nothing_denied: bool,
     /// Where words lead that name a directory, or something else than their spelling says.
     pub(crate) leads: Vec<WordPath>,
     /// Commands whose program is a link, under the names of what it leads to.

@@ -255,6 +255,78 @@ async fn what_descends_is_asked_about_where_it_may_meet_what_is_denied() {
     given.is(&disk, "cp ok.txt sub", "allow").await;
 }
 
+/// A word that names a directory is looked at for what lies there now.
+#[tokio::test]
+async fn a_directory_asks_where_what_is_denied_lies_in_it_now() {
+    let disk = disk();
+    for name in ["build", "src/deep", "tests", "docs"] {
+        std::fs::create_dir_all(disk.root.join(name)).unwrap();
+        std::fs::write(disk.root.join(name).join("f"), "x").unwrap();
+    }
+    symlink("deep", disk.root.join("src/inner")).unwrap();
+    symlink("../ok.txt", disk.root.join("src/file")).unwrap();
+    let rules = ["Read(**/.env)", "Read(secrets/**)", "Edit(**/*.lock)"];
+    let allow = ["Bash(npm *)", "Bash(cp *)", "Bash(tar *)"];
+    let daily = [
+        "npm run build",
+        "cargo build 2>&1 | tail -5",
+        "make build",
+        "pytest tests",
+        "ruff check src",
+        "rm -rf build",
+        "cp -r src build/src",
+        "mv docs x",
+        "tar czf o.tgz src",
+        "prettier --write src",
+        "cmake --build build",
+        "cd src && tar czf ../o.tgz deep",
+        "timeout 60 make build; echo done",
+    ];
+    for rule in &rules {
+        let rule = [*rule];
+        let given = Given { deny: &rule, allow: &allow, bypass: true, ..Given::default() };
+        for command in daily {
+            given.is(&disk, command, "allow").await;
+        }
+    }
+    let given = Given { deny: &rules, allow: &allow, ..Given::default() };
+    given.is(&disk, "tar czf o.tgz src", "allow").await;
+    let given = Given { bypass: true, ..given };
+    // What another command of the text may put there is not there yet.
+    for command in [
+        "tar xf a.tar && make build",
+        "make build & tar xf a.tar",
+        "sh -c 'tar xf a.tar; tar cf - build'",
+        "git checkout b; tar cf - src",
+    ] {
+        given.is(&disk, command, "forced").await;
+    }
+    for (at, target) in [
+        ("build/deep/.env", None),
+        ("build/deep/x.lock", None),
+        ("build/link", Some("../.env")),
+        ("build/link", Some("../sub")),
+        ("build/link", Some("../../outside")),
+        ("build/link", Some("nowhere")),
+    ] {
+        let path = disk.root.join(at);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match target {
+            None => std::fs::write(&path, "x").unwrap(),
+            Some(target) => symlink(target, &path).unwrap(),
+        }
+        for command in ["make build", "npm run build", "tar cf - build", "timeout 5 cp -r build x"] {
+            given.is(&disk, command, "forced").await;
+        }
+        std::fs::remove_file(&path).unwrap();
+        given.is(&disk, "make build", "allow").await;
+    }
+    // A rule that names the place counts for what is made there, too.
+    let given = Given { deny: &["Edit(build/keep)"], bypass: true, ..Given::default() };
+    given.is(&disk, "make build", "forced").await;
+    given.is(&disk, "make tests", "allow").await;
+}
+
 #[tokio::test]
 async fn a_call_is_judged_by_the_revision_that_it_carries() {
     let disk = disk();

@@ -331,6 +331,19 @@ impl CommandAnalysis {
         self.read.as_ref().is_ok_and(|script| script.started().all(reader))
     }
 
+    /// Whether one command of it at most may change files: then what that finds is what lies there when the text starts.
+    /// `git`: forms of git that only read count.
+    pub(crate) fn changes_by_one(&self, git: bool) -> bool {
+        let Ok(script) = &self.read else { return false };
+        let reads =
+            |leaf: &&Leaf| leaf.known.as_ref().is_some_and(KnownUse::only_reads) || git && leaf.git.is_some();
+        let mut changers = script.started().filter(|leaf| !reads(leaf));
+        let mut run = script.leaves.iter().filter(|leaf| leaf.carried && !leaf.guessed);
+        let (changer, run, more) = (changers.next(), run.next(), run.next());
+        let of_changer = |run| changer.is_some_and(|changer| links::runs(changer, run));
+        changers.next().is_none() && more.is_none() && run.is_none_or(of_changer)
+    }
+
     /// Where the text asks a program for its version that is often a proxy: each counts from where it starts.
     pub(crate) fn proxies_in(&self) -> impl Iterator<Item = (&PathBuf, Proxy)> {
         let proxy = |leaf: &'_ Leaf| leaf.known.as_ref().and_then(|known| known.proxy);
