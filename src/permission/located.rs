@@ -47,7 +47,11 @@ pub(super) fn of_command(
         let path = launcher.search_path();
         on_disk.chosen = repository::chosen_by_shims(analysis, &scope.workspace, directory, &path);
     }
-    let used = analysis.path_uses(on_disk.plain_repositories);
+    let mut used = analysis.path_uses(on_disk.plain_repositories);
+    if on_disk.plain_repositories {
+        let trees = repository::working_trees(analysis, &scope.workspace, directory);
+        used.extend(analysis.uses_in_trees(&trees));
+    }
     on_disk.operands_located = used.len() <= MAX_WORDS;
     on_disk.paths_stay = analysis.paths_stay();
     for operand in used.into_iter().take(MAX_WORDS) {

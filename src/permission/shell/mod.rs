@@ -17,7 +17,7 @@ mod second;
 mod word;
 mod word_paths;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -228,6 +228,30 @@ impl CommandAnalysis {
             }));
         }
         uses
+    }
+
+    /// The same for what gits of it may look for from the tops of these working trees.
+    pub(crate) fn uses_in_trees(&self, trees: &BTreeSet<PathBuf>) -> Vec<PathUse> {
+        let leaves = self.read.iter().flat_map(|script| script.leaves.iter().enumerate());
+        let named = leaves.filter(|(_, leaf)| !leaf.carried).flat_map(|(index, leaf)| {
+            leaf.git.iter().flat_map(|known| &known.in_tree).map(move |path| (index, Path::new(path)))
+        });
+        let spelt = named.flat_map(|(index, path)| {
+            [Some(path.to_path_buf()), lexical::shortened(path)]
+                .into_iter()
+                .flatten()
+                .map(move |p| (index, p))
+        });
+        let counted = spelt.flat_map(|(index, path)| {
+            trees.iter().map(move |tree| PathUse {
+                path: tree.join(&path),
+                access: Access::Read,
+                enters: false,
+                file_only: false,
+                of: PathOf::Leaf(index),
+            })
+        });
+        counted.collect()
     }
 
     /// Whether what a path means stays the same while the text runs: nothing else in it can make a link or move

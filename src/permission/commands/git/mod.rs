@@ -28,8 +28,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::read_only::{Known, KnownUse, Line, Operands, PLAIN};
+use super::read_only::{Known, KnownUse, Line, Operand, Operands, PLAIN};
 use super::setting_up;
+use crate::permission::subject::Access;
 
 /// What Bash sets for a command of git that runs only because it is known.
 pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
@@ -350,7 +351,35 @@ pub(crate) fn known(words: &[String]) -> Option<KnownUse> {
             _ => break,
         };
     }
-    Some(KnownUse { within, ..subcommand(rest)? })
+    let mut known = subcommand(rest)?;
+    behind_colons(&mut known)?;
+    Some(KnownUse { within, ..known })
+}
+
+/// Takes what stands behind a colon of an operand for a path of its own: `REV:PATH`, `:PATH` and `:N:PATH` tell whether
+/// something lies there that is not in the commit (gitrevisions(7)). It counts from the top of the working tree, and with
+/// a dot in front from where git is. A revision may have colons within braces, so each is looked at. None: an absolute path.
+fn behind_colons(known: &mut KnownUse) -> Option<()> {
+    let mut paths = Vec::new();
+    for operand in &known.operands {
+        let by_itself = |at: usize, rest: &str| {
+            // A pattern of git's own, or `:/text` of a message.
+            at == 0 && rest.starts_with(['/', '(', '!', '^'])
+        };
+        let colons = operand.path.match_indices(':').map(|(at, _)| (at, &operand.path[at + 1..]));
+        paths.extend(
+            colons
+                .filter(|(at, rest)| !rest.is_empty() && !by_itself(*at, rest))
+                .map(|(_, rest)| rest.to_owned()),
+        );
+    }
+    if paths.iter().any(|path| path.starts_with('/')) {
+        return None;
+    }
+    let relative = |path: &&String| path.starts_with("./") || path.starts_with("../");
+    known.in_tree.extend(paths.iter().filter(|path| !relative(path)).cloned());
+    known.operands.extend(paths.into_iter().map(|path| Operand { path, access: Access::Read }));
+    Some(())
 }
 
 /// git-config(1): settings for one command, which hold over [`SAFE_ENVIRONMENT`].

@@ -27,6 +27,8 @@ pub struct KnownUse {
     /// It descends into directories among its operands and follows the symlinks there, or has another program do so:
     /// harmless where there are none.
     pub follows_beneath: bool,
+    /// Paths that git may look for in the working tree, too, counted from its top: what stands behind the colon of `HEAD:x`.
+    pub in_tree: Vec<String>,
     /// The directory that it goes to before anything else (`git -C`), counted from where it starts; operands count
     /// from there.
     pub within: PathBuf,

@@ -46,6 +46,56 @@ async fn an_operand_counts_as_it_is_shortened_too() {
     denies.is(&disk, "git blame lk/../od/secret", "deny").await;
 }
 
+/// What is not in the commit git looks for in the working tree, and says whether it is there.
+#[tokio::test]
+async fn what_stands_behind_a_colon_of_git_is_a_path() {
+    let disk = with_links();
+    let none = Given::default();
+    for path in [
+        "/etc/passwd",
+        "od/secret",
+        "./od/secret",
+        "../outside/secret",
+        "sub/../od/secret",
+        "lk/../../od/secret",
+    ] {
+        for command in [
+            format!("git show HEAD:{path}"),
+            format!("git log -1 HEAD:{path}"),
+            format!("git diff HEAD:{path} HEAD"),
+            format!("git cat-file -e HEAD:{path}"),
+            format!("git rev-parse HEAD~2:{path}"),
+            format!("git rev-list HEAD:{path}"),
+            format!("git diff-tree main HEAD:{path}"),
+            format!("git grep x HEAD:{path}"),
+            format!("git ls-tree HEAD:{path}"),
+            format!("git show :0:{path}"),
+            format!("git rev-parse 'v1^{{tree}}:{path}'"),
+            format!("git rev-parse 'HEAD^{{/a:b}}:{path}'"),
+        ] {
+            none.is(&disk, &command, "ask").await;
+        }
+    }
+    for (command, want) in [
+        ("cd sub && git show HEAD:od/secret", "ask"),
+        ("git -C sub show HEAD:od/secret", "ask"),
+        ("git rev-parse :od/secret", "ask"),
+        ("cd sub && git show HEAD:../od/secret", "ask"),
+        ("cd sub && git show HEAD:../ok.txt", "allow"),
+        ("cd sub && git show HEAD:./a", "allow"),
+        ("git show HEAD:sub/a", "allow"),
+        ("git show HEAD~2:not/there.rs | head -20", "allow"),
+        ("git diff main:a.rs HEAD:b.rs", "allow"),
+        ("git rev-parse ':0:ok.txt' 'HEAD^{tree}:sub'", "allow"),
+        ("git show ':/fix a/b'", "allow"),
+        ("git diff -- ':!ok.txt' ':(top)sub' ':/sub'", "allow"),
+        ("git log -L 1,2:ok.txt", "allow"),
+        ("git log --format='%h: /x'", "allow"),
+    ] {
+        none.is(&disk, command, want).await;
+    }
+}
+
 #[tokio::test]
 async fn programs_are_looked_for_in_the_workspace_alone() {
     let disk = with_links();
