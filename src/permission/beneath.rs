@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::commands::read_only::Targets;
 use super::policy::Policy;
 use super::shell::WordPath;
 use super::subject::Place;
+use crate::workspace::Workspace;
 
 /// Most names that are looked at for one command; beyond that it is not known what is there.
 const MAX_NAMES: usize = 20_000;
@@ -111,6 +113,47 @@ pub(super) fn has_no_links<'p>(paths: impl IntoIterator<Item = &'p Path>) -> boo
             match entry.file_type() {
                 Ok(kind) if kind.is_symlink() => return false,
                 Ok(kind) if kind.is_dir() => pending.push(entry.path()),
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Whether no symlink leads out of the workspace, as far as can be seen now, so many levels beneath these real paths: every
+/// name was looked at.
+pub(super) fn no_link_leads_out<'p>(
+    paths: impl IntoIterator<Item = (&'p Path, &'p Targets)>,
+    workspace: &Workspace,
+) -> bool {
+    let mut pending: Vec<(PathBuf, usize, &[String])> = paths
+        .into_iter()
+        .map(|(path, targets)| (path.to_path_buf(), targets.levels, targets.passed_over.as_slice()))
+        .collect();
+    let mut left = MAX_NAMES;
+    while let Some((directory, levels, passed_over)) = pending.pop() {
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
+            Err(_) => return false,
+        };
+        for entry in entries {
+            let Some(fewer) = left.checked_sub(1) else { return false };
+            left = fewer;
+            let Ok(entry) = entry else { return false };
+            let path = entry.path();
+            if passed_over.iter().any(|name| entry.file_name() == name.as_str()) {
+                continue;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => {
+                    let found = workspace.locate(&directory, &path);
+                    if !found.is_ok_and(|found| found.inside && !found.through_process) {
+                        return false;
+                    }
+                }
+                Ok(kind) if kind.is_dir() && levels > 1 => pending.push((path, levels - 1, passed_over)),
                 Ok(_) => {}
                 Err(_) => return false,
             }

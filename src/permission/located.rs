@@ -84,6 +84,11 @@ pub(super) fn of_command(
     if !beneath::has_no_links(of_followers.map(|path| path.real.as_path())) {
         on_disk.operands_located = false;
     }
+    let of_tellers =
+        operands.iter().filter_map(|path| Some((path.real.as_path(), analysis.targets(path.of)?)));
+    if !beneath::no_link_leads_out(of_tellers, &scope.workspace) {
+        on_disk.operands_located = false;
+    }
     // What another command of the text puts there first cannot be seen yet. (A redirection is judged by itself.)
     on_disk.nothing_hidden = !policy.guards_reads()
         || analysis.runs_only_readers(on_disk.plain_repositories)

@@ -30,7 +30,7 @@ use super::breaker;
 use super::commands::carriers::is_harmless_variable;
 use super::commands::copies::{self, Copy};
 use super::commands::open_ended::OpenEnded;
-use super::commands::read_only::{KnownUse, Operand, Proxy, known_use};
+use super::commands::read_only::{KnownUse, Operand, Proxy, Targets, known_use};
 use super::commands::{carriers, descent, git, kind, named_elsewhere, named_within, operands};
 use super::host::Host;
 use super::subject::{Access, PathOf, Place};
@@ -481,6 +481,13 @@ impl CommandAnalysis {
         let PathOf::Leaf(number) = of else { return false };
         let leaf = self.read.as_ref().ok().and_then(|script| script.leaves.get(number));
         leaf.and_then(|leaf| leaf.known.as_ref()).is_some_and(|known| known.follows_beneath)
+    }
+
+    /// Of which symlinks beneath a path a known command tells what lies where they lead.
+    pub(crate) fn targets(&self, of: PathOf) -> Option<&Targets> {
+        let PathOf::Leaf(number) = of else { return None };
+        let leaf = self.read.as_ref().ok()?.leaves.get(number)?;
+        leaf.known.as_ref().map(|known| &known.targets).filter(|targets| targets.levels > 0)
     }
 
     /// Whether it reads what lies beneath a directory, for all that its words say.

@@ -1,6 +1,6 @@
 //! Reads a command line by an entry of a table: only what is listed, long options in full.
 
-use super::{KnownUse, Operand};
+use super::{KnownUse, Operand, Targets};
 use crate::permission::commands::programs::has;
 use crate::permission::subject::Access;
 
@@ -51,6 +51,8 @@ pub(in crate::permission::commands) struct Known {
     pub(in crate::permission::commands) recursive: Option<char>,
     /// It descends into directories among its operands and follows symlinks there.
     pub(in crate::permission::commands) files_only: bool,
+    /// Of which symlinks beneath its operands it tells what lies where they lead.
+    pub(in crate::permission::commands) targets: fn(&Line<'_>) -> Targets,
     /// Whether an option's value is harmless.
     pub(in crate::permission::commands) takes: fn(&str, &str) -> bool,
     pub(in crate::permission::commands) operands: Operands,
@@ -70,6 +72,7 @@ pub(in crate::permission::commands) const PLAIN: Known = Known {
     alone: false,
     recursive: None,
     files_only: false,
+    targets: |_| Targets { levels: 0, passed_over: Vec::new() },
     takes: |_, _| true,
     operands: Operands::Paths(usize::MAX),
 };
@@ -117,7 +120,8 @@ impl Known {
             .filter(|p| *p != NOTHING)
             .map(|p| Operand { path: p.to_owned(), access: Access::Read })
             .collect();
-        Some(KnownUse { operands, recursive, files_only: self.files_only, ..KnownUse::default() })
+        let (files_only, targets) = (self.files_only, (self.targets)(line));
+        Some(KnownUse { operands, recursive, files_only, targets, ..KnownUse::default() })
     }
 
     /// Reads the options, when all of them are listed.

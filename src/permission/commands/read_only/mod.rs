@@ -27,6 +27,9 @@ pub struct KnownUse {
     /// It descends into directories among its operands and follows the symlinks there, or has another program do so:
     /// harmless where there are none.
     pub follows_beneath: bool,
+    /// Beneath its operands it looks through these symlinks for what lies there, but not into it: harmless where none of
+    /// them leads out of the workspace.
+    pub targets: Targets,
     /// Paths that git may look for in the working tree, too, counted from its top: what stands behind the colon of `HEAD:x`.
     pub in_tree: Vec<String>,
     /// The directory that it goes to before anything else (`git -C`), counted from where it starts; operands count
@@ -41,6 +44,15 @@ impl KnownUse {
     pub(crate) fn only_reads(&self) -> bool {
         self.operands.iter().all(|operand| operand.access == Access::Read)
     }
+}
+
+/// Which symlinks beneath its operands a command looks through, if only for what lies there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Targets {
+    /// Those of so many levels of names.
+    pub levels: usize,
+    /// Names that are passed over, with what lies beneath them.
+    pub passed_over: Vec<String>,
 }
 
 /// A path operand of a known command.

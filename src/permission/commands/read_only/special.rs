@@ -1,7 +1,7 @@
 //! Known commands whose operands are a language of their own.
 
 use super::line::{Line, NOTHING};
-use super::{KnownUse, Operand, find, table};
+use super::{KnownUse, Operand, Targets, find, table};
 use crate::permission::commands::carriers::sed as sed_script;
 use crate::permission::subject::Access;
 
@@ -152,6 +152,30 @@ fn set(arguments: &[String]) -> Option<KnownUse> {
         return None;
     }
     words.next().is_none().then(KnownUse::default)
+}
+
+/// `ls` looks where a symlink leads for its mark or its colour, or to list directories first: coreutils 9.1, 10.1.
+pub(super) fn targets_of_ls(line: &Line<'_>) -> Targets {
+    let uncolored = line.of(&["color"]).filter(|value| matches!(*value, "never" | "no" | "none")).count();
+    let looks = line.letters.contains('F')
+        || line.long.iter().filter(|name| **name == "color").count() > uncolored
+        || line.long.iter().any(|name| matches!(*name, "classify" | "group-directories-first"));
+    let descends = line.letters.contains('R') || line.long.contains(&"recursive");
+    let levels = match (looks, descends) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => usize::MAX,
+    };
+    Targets { levels, ..Targets::default() }
+}
+
+/// `tree` does so for every symlink that it lists, since it counts directories and files.
+pub(super) fn targets_of_tree(line: &Line<'_>) -> Targets {
+    let levels = line.of(&["L"]).map(|value| value.parse().unwrap_or(usize::MAX)).max();
+    let names = line.of(&["I"]).flat_map(|pattern| pattern.split('|'));
+    let plain = |name: &&str| !name.contains(['*', '?', '[', '\\', '/']);
+    let passed_over = names.filter(plain).map(str::to_owned).collect();
+    Targets { levels: levels.unwrap_or(usize::MAX), passed_over }
 }
 
 /// Names of programs: those with a slash are looked for where they say.

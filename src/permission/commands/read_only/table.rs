@@ -56,6 +56,7 @@ const TABLE: &[Known] = &[
         ],
         long_values: &["sort time time-style format ignore block-size width"],
         recursive: Some('R'),
+        targets: special::targets_of_ls,
         operands: Operands::PathsOrHere,
         ..PLAIN
     },
@@ -333,6 +334,7 @@ const TABLE: &[Known] = &[
         long: &["noreport dirsfirst gitignore prune du si inodes device"],
         long_values: &["filelimit charset"],
         recursive: Some('*'),
+        targets: special::targets_of_tree,
         operands: Operands::PathsOrHere,
         ..PLAIN
     },

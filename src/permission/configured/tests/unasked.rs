@@ -143,6 +143,53 @@ async fn what_follows_links_beneath_runs_where_there_are_none() {
     none.is(&disk, "find clean -type f -name f -exec cat {} ';'", "allow").await;
 }
 
+/// A mark, a colour and a place among directories tell what lies where a symlink leads.
+#[tokio::test]
+async fn what_tells_of_the_targets_of_links_runs_where_none_leads_out() {
+    let disk = with_links();
+    let none = Given::default();
+    let telling = [
+        "ls -F",
+        "ls -lF .",
+        "ls --classify",
+        "ls -l --color=always",
+        "ls --color",
+        "ls --group-directories-first",
+        "cd clean && ls -F ..",
+        "timeout 5 ls -F",
+        "tree",
+        "tree -L 1 .",
+        "tree -d",
+        "tree -F --dirsfirst -C",
+    ];
+    for command in telling {
+        none.is(&disk, command, "ask").await;
+    }
+    for command in
+        ["ls -la", "ls --color=never", "ls -p", "ls -F clean deep", "tree clean deep", "ls -RF clean"]
+    {
+        none.is(&disk, command, "allow").await;
+    }
+    std::fs::remove_file(disk.root.join("od")).unwrap();
+    for command in telling {
+        none.is(&disk, command, "allow").await;
+    }
+    symlink(disk.outside.join("none"), disk.root.join("clean/sub/gone")).unwrap();
+    for (command, want) in [
+        ("ls -F clean", "allow"),
+        ("ls -F clean/sub", "ask"),
+        ("ls -RF clean", "ask"),
+        ("tree -L 1 clean", "allow"),
+        ("tree -L 2 clean", "ask"),
+        ("tree", "ask"),
+        ("tree -I 'sub|x'", "allow"),
+        ("tree -I 'su*'", "ask"),
+        ("ls --color=never --color clean/sub", "ask"),
+    ] {
+        none.is(&disk, command, want).await;
+    }
+}
+
 /// How the command before ended is a number.
 #[tokio::test]
 async fn the_status_may_be_printed() {
