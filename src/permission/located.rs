@@ -95,17 +95,7 @@ pub(super) fn of_command(
             && nothing_hidden(analysis, &operands, policy, place);
     locate_words(analysis, &scope.workspace, directory, place, &mut on_disk);
     copies::locate(analysis, &scope.workspace, place, policy, &mut on_disk);
-    let words: Vec<WordPath> = analysis
-        .word_paths(place)
-        .into_iter()
-        .chain(on_disk.leads.iter().chain(&on_disk.copied).cloned())
-        .collect();
-    on_disk.nothing_denied = analysis.changes_by_one(on_disk.plain_repositories)
-        && beneath::holds_nothing_denied(
-            policy.directories_that_may_hold_denied(&words, place),
-            policy,
-            place,
-        );
+    on_disk.nothing_denied = nothing_denied(analysis, policy, place, &on_disk);
     programs_behind_links(analysis, directory, &mut on_disk);
     locate_tracked(analysis, &scope.workspace, directory, place, policy, &mut on_disk);
     (operands, on_disk)
@@ -216,6 +206,17 @@ fn nothing_hidden(
             policy,
             place,
         )
+}
+
+/// Whether one command of the text at most may change files, and nothing that a rule denies lies beneath the directories
+/// that it is given.
+fn nothing_denied(analysis: &CommandAnalysis, policy: &Policy, place: &Place, on_disk: &OnDisk) -> bool {
+    if !policy.guards_paths() || !analysis.changes_by_one(on_disk.plain_repositories) {
+        return false;
+    }
+    let mut words = analysis.word_paths(place);
+    words.extend(on_disk.leads.iter().chain(&on_disk.copied).cloned());
+    beneath::holds_nothing_denied(policy.directories_that_may_hold_denied(&words, place), policy, place)
 }
 
 /// Looks up what programs that are named by a path lead to: rules speak of those by their names.
