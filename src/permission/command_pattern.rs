@@ -525,7 +525,7 @@ mod tests {
             ("cp src/* dist/*", "cp src/a dist/../../x", false),
             ("cp src/* dist/*", "cp src/../a dist/x", false),
             ("cp src/* dist/*", "cp src/a dist/b", true),
-            ("cp src/* dist/*", "cp src/a dist/b -t/work/out", false),
+            ("cp src/* dist/*", "cp src/a dist/b -t/w/out", false),
             ("cp src/* dist/*", "cp src/a dist/b -t../sib", false),
             ("cp src/* dist/*", "cp src/a dist/b -bvufpt~/x", false),
             ("cp src/* dist/*", "cp src/a dist/b -tsub/../../x", false),

@@ -236,12 +236,8 @@ impl CommandAnalysis {
         let named = leaves.filter(|(_, leaf)| !leaf.carried).flat_map(|(index, leaf)| {
             leaf.git.iter().flat_map(|known| &known.in_tree).map(move |path| (index, Path::new(path)))
         });
-        let spelt = named.flat_map(|(index, path)| {
-            [Some(path.to_path_buf()), lexical::shortened(path)]
-                .into_iter()
-                .flatten()
-                .map(move |p| (index, p))
-        });
+        let both = |path: &Path| [Some(path.to_path_buf()), lexical::shortened(path)].into_iter().flatten();
+        let spelt = named.flat_map(|(index, path)| both(path).map(move |path| (index, path)));
         let counted = spelt.flat_map(|(index, path)| {
             trees.iter().map(move |tree| PathUse {
                 path: tree.join(&path),
@@ -478,16 +474,17 @@ impl CommandAnalysis {
 
     /// Whether a path is of a known command that follows symlinks beneath it.
     pub(crate) fn follows_beneath(&self, of: PathOf) -> bool {
-        let PathOf::Leaf(number) = of else { return false };
-        let leaf = self.read.as_ref().ok().and_then(|script| script.leaves.get(number));
-        leaf.and_then(|leaf| leaf.known.as_ref()).is_some_and(|known| known.follows_beneath)
+        self.known_use(of).is_some_and(|known| known.follows_beneath)
     }
 
     /// Of which symlinks beneath a path a known command tells what lies where they lead.
     pub(crate) fn targets(&self, of: PathOf) -> Option<&Targets> {
+        self.known_use(of).map(|known| &known.targets).filter(|targets| targets.levels > 0)
+    }
+
+    fn known_use(&self, of: PathOf) -> Option<&KnownUse> {
         let PathOf::Leaf(number) = of else { return None };
-        let leaf = self.read.as_ref().ok()?.leaves.get(number)?;
-        leaf.known.as_ref().map(|known| &known.targets).filter(|targets| targets.levels > 0)
+        self.read.as_ref().ok()?.leaves.get(number)?.known.as_ref()
     }
 
     /// Whether it reads what lies beneath a directory, for all that its words say.
