@@ -295,7 +295,7 @@ impl CommandAnalysis {
     }
 
     /// Whether one command of the text is run by the other, with words of its own.
-    pub(crate) fn runs(&self, leaf: &Leaf, other: &Leaf) -> bool {
+    pub(crate) fn runs(leaf: &Leaf, other: &Leaf) -> bool {
         links::runs(leaf, other)
     }
 
