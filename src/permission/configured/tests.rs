@@ -297,6 +297,8 @@ async fn a_directory_asks_where_what_is_denied_lies_in_it_now() {
         "tar xf a.tar && make build",
         "make build & tar xf a.tar",
         "sh -c 'tar xf a.tar; tar cf - build'",
+        "foo sh -c 'tar xf a.tar; tar cf - build'",
+        "sg root -c 'tar xf a.tar; tar cf - build'",
         "git checkout b; tar cf - src",
     ] {
         given.is(&disk, command, "forced").await;

@@ -358,7 +358,8 @@ impl CommandAnalysis {
         let reads =
             |leaf: &&Leaf| leaf.known.as_ref().is_some_and(KnownUse::only_reads) || git && leaf.git.is_some();
         let mut changers = script.started().filter(|leaf| !reads(leaf));
-        let mut run = script.leaves.iter().filter(|leaf| leaf.carried && !leaf.guessed);
+        // Guesses count: a text behind an unknown program may be two commands.
+        let mut run = script.leaves.iter().filter(|leaf| leaf.carried);
         let (changer, run, more) = (changers.next(), run.next(), run.next());
         let of_changer = |run| changer.is_some_and(|changer| links::runs(changer, run));
         changers.next().is_none() && more.is_none() && run.is_none_or(of_changer)

@@ -31,6 +31,8 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "ksh93" | "mksh" | "fish" | "ash" | "hush" | "csh"
         | "tcsh" | "rbash" | "yash" | "posh" | "git-shell" => shell(words, out),
         "su" | "runuser" => su(name, words, out),
+        "sg" => sg(words, out),
+        "dpkg-architecture" => dpkg_architecture(words, out),
         "watch" => watch(words, out),
         "script" => script(words, out),
         "flock" => flock(words, out),
@@ -129,6 +131,29 @@ fn su(name: &str, words: &[String], out: &mut Carried) -> Told {
         operands[at..].iter().for_each(|w| out.script(w.as_str()));
         out.untold = true;
     }
+    Told::All
+}
+
+/// sg(1) of shadow 4.13: what stands behind the group is one text for a shell.
+fn sg(words: &[String], out: &mut Carried) -> Told {
+    let behind = words.get(1..).unwrap_or_default();
+    let behind = behind.strip_prefix(&["-".to_owned()]).unwrap_or(behind);
+    match behind.get(1..).unwrap_or_default() {
+        [option, text, ..] if option == "-c" => out.script(text.as_str()),
+        [text, ..] if !text.starts_with('-') => out.script(text.as_str()),
+        // A shell that reads its input.
+        _ => out.untold = true,
+    }
+    Told::All
+}
+
+/// dpkg-architecture(1) of dpkg 1.21.
+fn dpkg_architecture(words: &[String], out: &mut Carried) -> Told {
+    let spec = "a,host-arch: t,host-type: A,target-arch: T,target-type: W,match-wildcard: B,match-bits: E,match-endian: \
+                l,list e,equal: i,is: q,query: s,print-set u,print-unset c,command: f,force L,list-known print-format: \
+                version ?,help";
+    let Ok(line) = Line::read(words, spec, Order::Permutes) else { return Told::Anything };
+    line.values("c").for_each(|text| out.script(text));
     Told::All
 }
 
