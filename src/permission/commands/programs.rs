@@ -56,7 +56,7 @@ pub(super) static WRITERS: Names = Names::of(&["mkdir rmdir touch cp mv ln rm ch
 /// Subcommands of git that a star may stand for, together with what follows them.
 pub(super) static PLAIN_GIT: Names = Names::of(&[
     "add am apply blame branch checkout cherry-pick clean commit describe diff fetch log",
-    "ls-files merge merge-base mv pull push reflog remote reset restore rev-list rev-parse revert rm",
+    "ls-files merge merge-base mv pull push rebase reflog remote reset restore rev-list rev-parse revert rm",
     "shortlog show stash status switch tag version worktree",
 ]);
 
@@ -80,7 +80,7 @@ pub(super) const RISKY_LONG: &[(&str, &str)] = &[
         "git",
         "exec exec-path upload-pack receive-pack ext-diff textconv open-files-in-pager output config \
      config-env template separate-git-dir git-dir work-tree extcmd paginate strategy gpg-sign edit \
-     contents file unsafe-paths build-fake-ancestor pathspec-from-file no-index ignore-revs-file output-directory sign signed local-user \
+     contents file interactive edit-todo unsafe-paths build-fake-ancestor pathspec-from-file no-index ignore-revs-file output-directory sign signed local-user \
      reedit-message",
     ),
     ("tar", OF_TAR),
@@ -170,7 +170,7 @@ pub(super) const RISKY_GIT: &[(&str, &str)] = &[
     ("merge", "FSes"),
     ("notes", "F"),
     ("pull", "Ses"),
-    ("rebase", "Ss"),
+    ("rebase", "Ssix"),
     ("revert", "eSs"),
     ("tag", "Fesu"),
 ];
