@@ -1,8 +1,9 @@
 //! What lies beneath directories: whether a rule hides any of it, whether there are symlinks.
 
 use std::collections::HashSet;
+use std::fs::FileType;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::commands::read_only::Targets;
 use super::policy::Policy;
@@ -15,6 +16,47 @@ const MAX_NAMES: usize = 20_000;
 /// Directories deeper than this are not looked into.
 const MAX_DEPTH: usize = 64;
 
+/// What comes of a name that was met.
+enum Next {
+    /// It is nothing to the question, nor is what lies beneath it.
+    Pass,
+    /// If it is a directory, what lies beneath it counts.
+    Enter,
+    /// It answers the question.
+    Stop,
+}
+
+/// Looks at the names beneath a path: `look` gets each with its kind, and how many directories lie between. Whether none
+/// stopped it and every one was looked at, so many as are `left`.
+fn nothing_stops(
+    start: &Path,
+    left: &mut usize,
+    mut look: impl FnMut(&Path, FileType, usize) -> Next,
+) -> bool {
+    let mut pending = vec![(start.to_path_buf(), 0)];
+    while let Some((directory, depth)) = pending.pop() {
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
+            Err(_) => return false,
+        };
+        for entry in entries {
+            let Some(fewer) = left.checked_sub(1) else { return false };
+            *left = fewer;
+            let Ok(entry) = entry else { return false };
+            let Ok(kind) = entry.file_type() else { return false };
+            let path = entry.path();
+            match look(&path, kind, depth) {
+                Next::Pass => {}
+                Next::Enter if kind.is_dir() => pending.push((path, depth + 1)),
+                Next::Enter => {}
+                Next::Stop => return false,
+            }
+        }
+    }
+    true
+}
+
 /// Whether nothing at or beneath these real paths is hidden, as far as can be seen now: every name was looked at.
 /// Symlinks count by their names, since what descends here does not follow them.
 pub(super) fn is_clear<'p>(
@@ -22,33 +64,22 @@ pub(super) fn is_clear<'p>(
     policy: &Policy,
     place: &Place,
 ) -> bool {
-    let mut pending: Vec<(PathBuf, usize)> = paths.into_iter().map(|path| (path.to_path_buf(), 0)).collect();
     let mut left = MAX_NAMES;
-    while let Some((path, depth)) = pending.pop() {
-        if policy.hides(&path, place) {
+    paths.into_iter().all(|start| {
+        if policy.hides(start, place) {
             return false;
         }
-        if !policy.may_hide_beneath(&path, place) {
-            continue;
-        }
-        let entries = match std::fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
-            Err(_) => return false,
-        };
-        for entry in entries {
-            let Some(fewer) = left.checked_sub(1) else { return false };
-            left = fewer;
-            let Ok(entry) = entry else { return false };
-            let path = entry.path();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => pending.push((path, depth + 1)),
-                Ok(kind) if !kind.is_dir() && !policy.hides(&path, place) => {}
-                _ => return false,
-            }
-        }
-    }
-    true
+        !policy.may_hide_beneath(start, place)
+            || nothing_stops(start, &mut left, |path, kind, depth| {
+                if policy.hides(path, place) || kind.is_dir() && depth >= MAX_DEPTH {
+                    Next::Stop
+                } else if policy.may_hide_beneath(path, place) {
+                    Next::Enter
+                } else {
+                    Next::Pass
+                }
+            })
+    })
 }
 
 /// Whether no path at or beneath the directories that the words mean is one that a rule denies, as far as can be seen now:
@@ -61,34 +92,17 @@ pub(super) fn holds_nothing_denied<'w>(
     let starts: HashSet<(&Path, bool)> =
         words.into_iter().map(|word| (word.path.as_path(), word.may_edit)).collect();
     let mut left = MAX_NAMES;
-    for (start, may_edit) in starts {
-        let denied = |path: &Path| policy.denies_word(path, may_edit, place);
+    starts.into_iter().all(|(start, may_edit)| {
         // What a word means by its own is held against the rules as it is.
-        let mut pending = vec![start.to_path_buf()];
-        while let Some(directory) = pending.pop() {
-            let entries = match std::fs::read_dir(&directory) {
-                Ok(entries) => entries,
-                Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => {
-                    continue;
-                }
-                Err(_) => return false,
-            };
-            for entry in entries {
-                let Some(fewer) = left.checked_sub(1) else { return false };
-                left = fewer;
-                let Ok(entry) = entry else { return false };
-                let path = entry.path();
-                let Ok(kind) = entry.file_type() else { return false };
-                if denied(&path) || kind.is_symlink() && !leads_to_nothing_else(&path, start, &denied) {
-                    return false;
-                }
-                if kind.is_dir() {
-                    pending.push(path);
-                }
+        let denied = |path: &Path| policy.denies_word(path, may_edit, place);
+        nothing_stops(start, &mut left, |path, kind, _| {
+            if denied(path) || kind.is_symlink() && !leads_to_nothing_else(path, start, &denied) {
+                Next::Stop
+            } else {
+                Next::Enter
             }
-        }
-    }
-    true
+        })
+    })
 }
 
 /// Whether a symlink leads to what is looked at anyway, beneath `start`, or to a file that no rule speaks of.
@@ -98,27 +112,9 @@ fn leads_to_nothing_else(link: &Path, start: &Path, denied: &dyn Fn(&Path) -> bo
 
 /// Whether there is no symlink beneath these real paths, as far as can be seen now: every name was looked at.
 pub(super) fn has_no_links<'p>(paths: impl IntoIterator<Item = &'p Path>) -> bool {
-    let mut pending: Vec<PathBuf> = paths.into_iter().map(Path::to_path_buf).collect();
     let mut left = MAX_NAMES;
-    while let Some(path) = pending.pop() {
-        let entries = match std::fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
-            Err(_) => return false,
-        };
-        for entry in entries {
-            let Some(fewer) = left.checked_sub(1) else { return false };
-            left = fewer;
-            let Ok(entry) = entry else { return false };
-            match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => return false,
-                Ok(kind) if kind.is_dir() => pending.push(entry.path()),
-                Ok(_) => {}
-                Err(_) => return false,
-            }
-        }
-    }
-    true
+    let look = |_: &Path, kind: FileType, _| if kind.is_symlink() { Next::Stop } else { Next::Enter };
+    paths.into_iter().all(|start| nothing_stops(start, &mut left, look))
 }
 
 /// Whether no symlink leads out of the workspace, as far as can be seen now, so many levels beneath these real paths: every
@@ -127,37 +123,24 @@ pub(super) fn no_link_leads_out<'p>(
     paths: impl IntoIterator<Item = (&'p Path, &'p Targets)>,
     workspace: &Workspace,
 ) -> bool {
-    let mut pending: Vec<(PathBuf, usize, &[String])> = paths
-        .into_iter()
-        .map(|(path, targets)| (path.to_path_buf(), targets.levels, targets.passed_over.as_slice()))
-        .collect();
     let mut left = MAX_NAMES;
-    while let Some((directory, levels, passed_over)) = pending.pop() {
-        let entries = match std::fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
-            Err(_) => return false,
-        };
-        for entry in entries {
-            let Some(fewer) = left.checked_sub(1) else { return false };
-            left = fewer;
-            let Ok(entry) = entry else { return false };
-            let path = entry.path();
-            if passed_over.iter().any(|name| entry.file_name() == name.as_str()) {
-                continue;
+    let stays = |link: &Path| {
+        let found = workspace.locate(workspace.root(), link);
+        found.is_ok_and(|found| found.inside && !found.through_process)
+    };
+    paths.into_iter().all(|(start, targets)| {
+        let passed_over =
+            |path: &Path| targets.passed_over.iter().any(|name| path.file_name() == Some(name.as_ref()));
+        nothing_stops(start, &mut left, |path, kind, depth| {
+            if passed_over(path) {
+                Next::Pass
+            } else if kind.is_symlink() && !stays(path) {
+                Next::Stop
+            } else if depth + 1 < targets.levels {
+                Next::Enter
+            } else {
+                Next::Pass
             }
-            match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => {
-                    let found = workspace.locate(&directory, &path);
-                    if !found.is_ok_and(|found| found.inside && !found.through_process) {
-                        return false;
-                    }
-                }
-                Ok(kind) if kind.is_dir() && levels > 1 => pending.push((path, levels - 1, passed_over)),
-                Ok(_) => {}
-                Err(_) => return false,
-            }
-        }
-    }
-    true
+        })
+    })
 }
