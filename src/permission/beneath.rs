@@ -47,10 +47,9 @@ fn nothing_stops(
             let Ok(kind) = entry.file_type() else { return false };
             let path = entry.path();
             match look(&path, kind, depth) {
-                Next::Pass => {}
-                Next::Enter if kind.is_dir() => pending.push((path, depth + 1)),
-                Next::Enter => {}
                 Next::Stop => return false,
+                Next::Enter if kind.is_dir() => pending.push((path, depth + 1)),
+                Next::Enter | Next::Pass => {}
             }
         }
     }
