@@ -25,7 +25,7 @@ pub(crate) fn removed(
     roots: &[PathBuf],
     on_disk: &OnDisk,
 ) -> Option<String> {
-    let runs = || segments.iter().filter(|s| s.role() == Role::Runs);
+    let runs = || segments.iter().filter(|s| s.role() == Role::Runs && !s.repeats());
     if !runs().any(|s| s.words().any(|word| is(word, "rm") || is(word, "find") || is(word, "mv"))) {
         return None;
     }
@@ -87,11 +87,15 @@ pub(crate) fn directories(segments: &[Segment], place: &Place) -> Vec<PathBuf> {
     let mut directories = vec![place.cwd.clone()];
     let mut from = place.cwd.clone();
     for segment in segments.iter().filter(|s| s.role() == Role::Runs) {
+        let moves = |word: &&str| matches!(*word, "cd" | "pushd");
+        let mut words = segment.words().skip_while(|w| !moves(w)).peekable();
+        let mut started = started_in(segment).peekable();
+        if started.peek().is_none() && words.peek().is_none() {
+            continue;
+        }
         let here = Place { cwd: from.clone(), ..place.clone() };
         let room = MAX_DIRECTORIES.saturating_sub(directories.len());
-        directories.extend(started_in(segment).take(room).map(|target| here.word_target(target)));
-        let moves = |word: &&str| matches!(*word, "cd" | "pushd");
-        let mut words = segment.words().skip_while(|w| !moves(w));
+        directories.extend(started.take(room).map(|target| here.word_target(target)));
         let moving = words.next().is_some() && directories.len() <= MAX_DIRECTORIES;
         // Without a word of where to, it is the home.
         let target = words.find(|w| !w.starts_with('-')).or_else(|| place.home.as_ref().map(|_| "~"));
@@ -131,6 +135,7 @@ fn is(word: &str, program: &str) -> bool {
 
 /// The words behind the program, where the segment may run it.
 fn arguments<'s>(segment: &'s Segment, program: &'s str) -> Option<impl Iterator<Item = &'s str>> {
+    segment.text().contains(program).then_some(())?;
     segment.starts().find(|at| is(segment.text()[*at..].split(' ').next().unwrap_or_default(), program))?;
     Some(segment.words().skip_while(move |w| !is(w, program)).skip(1))
 }

@@ -1,14 +1,16 @@
 //! What the gate asks of a policy, and the policies that need no rules.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 
 use super::audit::Told;
 use super::call::{ResolvedCall, Touch};
 use super::explain::{self, Paper};
+use super::policy::Policy;
 use super::scope::Scope;
+use super::subject::Subject;
 use crate::domain::approval::{AskReason, Offer};
 use crate::domain::digest::Digest;
 use crate::domain::explanation::Explanation;
@@ -65,7 +67,13 @@ pub struct PermissionRequest<'a> {
     pub flags: Flags,
     /// Takes why it was judged so.
     pub told: &'a Told,
+    /// What the checker has found out about the call, which it is asked about more than once.
+    pub looked: Looked<'a>,
 }
+
+/// What a checker keeps of a call from one question to the next.
+#[derive(Debug, Default)]
+pub struct Looked<'a>(pub(super) OnceLock<(Arc<Policy>, Arc<Subject<'a>>)>);
 
 /// The session's flags as far as they judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

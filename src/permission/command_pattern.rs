@@ -1,6 +1,6 @@
 //! Command patterns of rules (`git push *`): matched narrowly for allow, widely for deny and ask.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::commands::kind::{self, ProgramKind};
 use super::commands::leading_out;
@@ -384,9 +384,9 @@ impl CommandSet {
             return None;
         }
         let mut best: Option<(usize, &str)> = None;
-        for segment in segments {
+        for segment in segments.iter().filter(|segment| !segment.repeats()) {
             let mut loose = self.loose.clone();
-            let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+            let mut named: HashMap<&str, Vec<usize>> = HashMap::default();
             for start in segment.starts_in(sight) {
                 let text = &segment.text()[start..];
                 let word = text.split(' ').next().unwrap_or_default();

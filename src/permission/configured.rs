@@ -179,19 +179,35 @@ impl PolicyChecker {
         Place { workspace, home: self.home.clone(), cwd }
     }
 
-    fn subject<'a>(&self, request: &PermissionRequest<'a>) -> Result<Subject<'a>, PermissionError> {
+    /// The call as the policy sees it, by the policy that it goes by: looked for once for each request.
+    fn looked<'a>(
+        &self,
+        request: &PermissionRequest<'a>,
+    ) -> Result<(Arc<Policy>, Arc<Subject<'a>>), PermissionError> {
+        if let Some(looked) = request.looked.0.get() {
+            return Ok(looked.clone());
+        }
+        let policy = self.policy(request);
+        let subject = Arc::new(self.subject(request, &policy)?);
+        Ok(request.looked.0.get_or_init(|| (policy, subject)).clone())
+    }
+
+    fn subject<'a>(
+        &self,
+        request: &PermissionRequest<'a>,
+        policy: &Policy,
+    ) -> Result<Subject<'a>, PermissionError> {
         let call: &'a ResolvedCall = request.call;
         let mut paths: Vec<SubjectPath> = request.paths.iter().map(subject_path).collect();
         let mut command = None;
         let mut hosts = Vec::new();
         let place = self.place(request);
-        let policy = self.policy(request);
         let mut on_disk = OnDisk::default();
         for touch in &call.touches {
             match touch {
                 Touch::Run { command: text, .. } => {
                     let analysis = shell::analyse(text);
-                    let (operands, found) = located::of_command(&analysis, request, &place, &policy);
+                    let (operands, found) = located::of_command(&analysis, request, &place, policy);
                     paths.extend(operands);
                     on_disk = found;
                     command = Some(analysis);
@@ -216,8 +232,7 @@ impl PolicyChecker {
 
     /// Judges; grants are read only where they could matter.
     async fn judged<'r>(&self, request: &PermissionRequest<'r>) -> Result<Judged<'r>, PermissionError> {
-        let policy = self.policy(request);
-        let subject = self.subject(request)?;
+        let (policy, subject) = self.looked(request)?;
         let verdict = policy.judge(&subject, &self.circumstances(request, &[]));
         if let Some(petition) = request.call.petition() {
             let around = self.circumstances(request, &[]);
@@ -286,7 +301,7 @@ impl PolicyChecker {
 /// A call, the rules that it was held against, and what came of that.
 struct Judged<'r> {
     policy: Arc<Policy>,
-    subject: Subject<'r>,
+    subject: Arc<Subject<'r>>,
     grants: Vec<Grant>,
     verdict: Verdict,
 }
@@ -324,9 +339,9 @@ fn petitioned(
 #[async_trait]
 impl PermissionChecker for PolicyChecker {
     fn requires_forced_confirmation(&self, request: &PermissionRequest<'_>) -> bool {
-        let forced = |subject| self.policy(request).requires_forced_confirmation(&subject).is_some();
         // What has no subject is refused by the check that comes next.
-        self.subject(request).is_ok_and(forced)
+        self.looked(request)
+            .is_ok_and(|(policy, subject)| policy.requires_forced_confirmation(&subject).is_some())
     }
 
     async fn check_or_request(&self, request: &PermissionRequest<'_>) -> Result<(), PermissionError> {

@@ -260,7 +260,7 @@ fn parts<'s>(subject: &Subject<'s>) -> Vec<Part<'s>> {
     let leaves = subject.command.as_ref().map(CommandAnalysis::leaves).unwrap_or_default();
     let whole_is_a_leaf = leaves.len() == 1;
     let mut parts = vec![Part {
-        words: word_paths(subject),
+        words: word_paths(subject).into_owned(),
         subject: subject.clone(),
         leaf: whole_is_a_leaf.then(|| leaves.first().cloned()).flatten(),
         fed: false,
@@ -275,7 +275,7 @@ fn parts<'s>(subject: &Subject<'s>) -> Vec<Part<'s>> {
             let (paths, on_disk) = example::paths_of(&command, &place);
             let subject = Subject { paths, on_disk, command: Some(command), place, ..subject.clone() };
             let fed = read.is_some_and(Leaf::is_fed);
-            Part { words: word_paths(&subject), subject, leaf: Some(leaf), fed }
+            Part { words: word_paths(&subject).into_owned(), subject, leaf: Some(leaf), fed }
         }));
     }
     if subject.command.is_none() && subject.paths.len() > 1 {

@@ -9,7 +9,7 @@ use super::audit::{self, Told};
 use super::binding;
 use super::call::{Preview, Previewer, ResolvedCall};
 use super::checker::{
-    Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
+    Confirmation, Flags, Hidden, JudgedPath, Looked, PermissionChecker, PermissionError, PermissionRequest,
 };
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
 use super::explain::Paper;
@@ -326,6 +326,7 @@ impl Gate {
             directory: places.directory.as_deref(),
             flags,
             told,
+            looked: Looked::default(),
         }
     }
 

@@ -1,11 +1,15 @@
 //! Paths as text: an absolute normal form without touching the file system.
 
 use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// `path` joined to `base` with `.`, `..` and doubled slashes resolved by spelling alone. `..` above the root
 /// stays at the root, as in the kernel.
 pub(crate) fn normal(base: &Path, path: &Path) -> PathBuf {
+    if is_normal(path) {
+        return path.to_path_buf();
+    }
     let mut out = PathBuf::from("/");
     let base_parts = if path.is_absolute() { None } else { Some(base.components()) };
     for part in base_parts.into_iter().flatten().chain(path.components()) {
@@ -18,6 +22,13 @@ pub(crate) fn normal(base: &Path, path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+/// Whether it is absolute and spelt as [`normal`] spells it: verdicts ask that of each word, and most are.
+fn is_normal(path: &Path) -> bool {
+    let below = path.as_os_str().as_bytes().strip_prefix(b"/");
+    let is_name = |part: &[u8]| !matches!(part, b"" | b"." | b"..");
+    below.is_some_and(|below| below.split(|byte| *byte == b'/').all(is_name))
 }
 
 /// The path with each name and the `..` behind it taken out, as programs do that shorten a path before they open it; none

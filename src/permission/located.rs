@@ -12,7 +12,7 @@ use super::checker::PermissionRequest;
 use super::commands::{carriers, git, kind};
 use super::copies;
 use super::lexical;
-use super::policy::Policy;
+use super::policy::{self, Policy};
 use super::repository;
 use super::shell::scan;
 use super::shell::{CommandAnalysis, WordPath};
@@ -214,8 +214,7 @@ fn nothing_denied(analysis: &CommandAnalysis, policy: &Policy, place: &Place, on
     if !policy.guards_paths() || !analysis.changes_by_one(on_disk.plain_repositories) {
         return false;
     }
-    let mut words = analysis.word_paths(place);
-    words.extend(on_disk.leads.iter().chain(&on_disk.copied).cloned());
+    let words = policy::words_of(analysis, place, on_disk);
     beneath::holds_nothing_denied(policy.directories_that_may_hold_denied(&words, place), policy, place)
 }
 

@@ -1,5 +1,6 @@
 //! The verdict over a call: rules in, call in, verdict out. No clock, no file, no network.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -15,7 +16,7 @@ use super::rule_list::RuleList;
 pub use super::rule_list::SourcedRule;
 use super::shell::scan::Segment;
 use super::shell::{CommandAnalysis, Leaf, WordPath};
-use super::subject::{Access, Class, PathOf, Place, Subject, SubjectPath};
+use super::subject::{Access, Class, OnDisk, PathOf, Place, Subject, SubjectPath};
 use super::verdict::{By, Decision, Reason, Verdict};
 use crate::domain::session::PermissionMode;
 use crate::domain::visible;
@@ -517,9 +518,22 @@ fn is_usual_path(path: &SubjectPath, mode: PermissionMode) -> bool {
     path.inside && (path.access == Access::Read || mode == PermissionMode::AcceptEdits)
 }
 
-pub(super) fn word_paths(subject: &Subject<'_>) -> Vec<WordPath> {
-    let mut words = subject.command.as_ref().map(|c| c.word_paths(&subject.place)).unwrap_or_default();
-    words.extend(subject.on_disk.leads.iter().chain(&subject.on_disk.copied).cloned());
+pub(super) fn word_paths<'s>(subject: &'s Subject<'_>) -> Cow<'s, [WordPath]> {
+    let command = subject.command.as_ref();
+    command.map_or(Cow::default(), |command| words_of(command, &subject.place, &subject.on_disk))
+}
+
+/// The paths that the words of a command may mean, and what was found behind those on the disk.
+pub(super) fn words_of<'c>(
+    command: &'c CommandAnalysis,
+    place: &Place,
+    on_disk: &OnDisk,
+) -> Cow<'c, [WordPath]> {
+    let mut words = command.word_paths(place);
+    let found = on_disk.leads.iter().chain(&on_disk.copied);
+    if found.clone().next().is_some() {
+        words.to_mut().extend(found.cloned());
+    }
     words
 }
 
@@ -548,7 +562,8 @@ fn sets_up_repository(command: &CommandAnalysis) -> bool {
         let text = segment.text().get(at..).filter(|text| !text.starts_with('-'));
         text.is_some_and(|text| git::sets_up(text, told && at == 0))
     };
-    command.segments().iter().any(|segment| segment.starts().any(|at| may(segment, at)))
+    let mut segments = command.segments().iter().filter(|segment| !segment.repeats());
+    segments.any(|segment| segment.starts().any(|at| may(segment, at)))
 }
 
 fn by_grant(grant: &Grant) -> Reason {

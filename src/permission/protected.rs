@@ -1,6 +1,7 @@
 //! Paths that no rule can free: Toolgate's own are denied, those that other programs obey ask before a change.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::name_pattern::NamePattern;
 use super::subject::Place;
@@ -139,7 +140,7 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
     let mut next = parts.next();
     while let Some(part) = next {
         next = parts.next();
-        if let Some(name) = NAMES.iter().find(|n| n.eq_ignore_ascii_case(part)) {
+        if let Some(name) = listed(part) {
             return Some(name);
         }
         if let Some(ending) = ENDINGS.iter().find(|ending| ends_with(part, ending)) {
@@ -155,6 +156,27 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         }
     }
     None
+}
+
+/// The listed name that this one is. Asked of each part of each path, so most are told apart by length and first letter.
+fn listed(name: &str) -> Option<&'static str> {
+    static LENGTHS: LazyLock<[u64; 256]> = LazyLock::new(|| {
+        let mut lengths = [0; 256];
+        for name in NAMES {
+            if let Some(first) = name.bytes().next() {
+                lengths[usize::from(first.to_ascii_lowercase())] |= bit(name.len());
+            }
+        }
+        lengths
+    });
+    let first = name.bytes().next()?.to_ascii_lowercase();
+    let may_be = LENGTHS[usize::from(first)] & bit(name.len()) != 0;
+    NAMES.iter().find(|listed| may_be && listed.eq_ignore_ascii_case(name)).copied()
+}
+
+/// Of a length; all beyond the last one share that.
+fn bit(length: usize) -> u64 {
+    1 << length.min(63)
 }
 
 fn ends_with(name: &str, ending: &str) -> bool {

@@ -1,8 +1,9 @@
 //! Rules compiled for matching: widely for deny and ask, narrowly for allow.
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+
+use foldhash::HashMap;
 
 use super::command_pattern::{CommandPattern, CommandSet, Coverage};
 use super::commands::open_ended::OpenEnded;
@@ -60,11 +61,11 @@ impl RuleList {
         };
         let (reads, edits) =
             (PathSet::compile(guarded(Guard::Read), reach)?, PathSet::compile(guarded(Guard::Edit), reach)?);
-        let mut outright = HashMap::new();
+        let mut outright = HashMap::default();
         let mut beginnings = Vec::new();
-        let mut paths: HashMap<String, Vec<(usize, &PathPattern)>> = HashMap::new();
-        let mut commands: HashMap<String, Vec<(usize, &CommandPattern)>> = HashMap::new();
-        let mut by_program: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut paths: HashMap<String, Vec<(usize, &PathPattern)>> = HashMap::default();
+        let mut commands: HashMap<String, Vec<(usize, &CommandPattern)>> = HashMap::default();
+        let mut by_program: HashMap<String, Vec<usize>> = HashMap::default();
         let (mut any_program, mut domains) = (Vec::new(), Vec::new());
         for (number, rule) in numbered() {
             let name = match &rule.tool {

@@ -180,6 +180,9 @@ impl Place {
 
     /// The same with its dots left in, since they count from where symlinks lead.
     pub(crate) fn word_target(&self, word: &str) -> PathBuf {
+        if !word.starts_with(['~', '$']) {
+            return self.cwd.join(word);
+        }
         let home = self.home.as_deref();
         for (prefix, base) in [
             ("~", home),

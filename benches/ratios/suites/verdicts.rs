@@ -15,15 +15,21 @@ use crate::table::{Row, median, print};
 /// Verdicts in one measurement.
 const BATCH: u32 = 50;
 
+/// How many of the slowest texts are told.
+const SHOWN: usize = 3;
+
 pub(crate) fn run(plan: &Plan) {
     let few = policy(10);
     let many = policy(1_000);
     let typical = "Bash(cd src && git diff --stat HEAD~1 | head -n 40)";
     let (one, with_many) = in_turns(plan, &few, &many, typical);
     print(&Row::fact("Verdict, a typical command", micros(one), "under 50 µs"));
-    let worst = worst_cases().into_iter().map(|(name, call)| (name, seconds(plan, &few, &call)));
-    let (name, worst) = worst.fold(("", 0.0), |worst, next| if next.1 > worst.1 { next } else { worst });
-    print(&Row::fact(format!("Verdict, the worst input ({name})"), micros(worst), "under 5000 µs"));
+    let timed = worst_cases().into_iter().map(|(name, call)| (name, seconds(plan, &few, &call)));
+    let mut worst: Vec<(&str, f64)> = timed.collect();
+    worst.sort_by(|one, other| other.1.total_cmp(&one.1));
+    for (name, took) in worst.into_iter().take(SHOWN) {
+        print(&Row::fact(format!("Verdict, among the worst inputs ({name})"), micros(took), "under 5000 µs"));
+    }
     print(&Row::durations("Verdict with 1,000 rules", with_many, ("10 rules", one), "under 2"));
 }
 
@@ -47,7 +53,7 @@ fn worst_cases() -> Vec<(&'static str, String)> {
         ("options", "-ua:b ".repeat(1_650)),
         ("endings", format!("cp {} a b", "-Sx ".repeat(580))),
         ("many endings", format!("patch {}", "-Bx -zy a ".repeat(990))),
-        ("scripts of sed", format!("sed '{}' x", "w a;".repeat(2_450))),
+        ("scripts of sed", format!("sed '{}' x", (0..1_400).map(|n| format!("w a{n};")).collect::<String>())),
         ("outputs", format!("curl {}", "-o a#1 ".repeat(1_400))),
         ("pieces", "split x y;".repeat(990)),
         ("patterns of git", format!("git rm '{}'", "*/".repeat(4_950))),

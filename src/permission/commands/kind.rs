@@ -28,6 +28,11 @@ pub(crate) fn unpacks<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
     words.any(|word| programs::UNPACKERS.has(word.rsplit('/').next().unwrap_or(word)))
 }
 
+/// The programs that do.
+pub(super) fn unpackers() -> impl Iterator<Item = &'static str> {
+    programs::UNPACKERS.all()
+}
+
 /// The name without directory, version, flavour and machine: `/usr/bin/python3.11` is `python`, `vim.basic` is `vim`,
 /// `x86_64-linux-gnu-gcc-12` is `gcc`.
 pub(crate) fn base_name(program: &str) -> &str {
@@ -53,7 +58,11 @@ pub(crate) fn base_name(program: &str) -> &str {
         _ => bare,
     };
     // `c99` is no version of a `c`.
-    if bare.is_empty() || programs::CARRIERS.has(name) || programs::RUNS_WORKSPACE.has(name) {
+    if bare.len() == name.len()
+        || bare.is_empty()
+        || programs::CARRIERS.has(name)
+        || programs::RUNS_WORKSPACE.has(name)
+    {
         name
     } else {
         bare

@@ -1,9 +1,13 @@
 //! Names of files that the words of a command hold in a language of their own: URLs, scripts of sed, beginnings and
 //! endings.
 
+use std::sync::LazyLock;
+
+use foldhash::HashSet;
+
 use super::super::shell::scan::Segment;
 use super::carriers::sed;
-use super::kind::base_name;
+use super::kind::{self, base_name};
 use super::open_ended::{self, OpenEnded};
 use super::{suffixes, urls};
 
@@ -51,16 +55,39 @@ impl Made {
 /// Whether the words of a text hold more names than are looked at.
 pub(in crate::permission) fn too_many(segments: &[Segment]) -> bool {
     let mut made = Made::default();
-    segments.iter().any(|segment| {
+    segments.iter().filter(|segment| !segment.repeats()).any(|segment| {
         made.names(segment);
         made.cut
     })
 }
 
+/// Every program that any of the tables speaks of, by its name.
+static SPEAKERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let tables = suffixes::programs().chain(urls::programs()).chain(open_ended::PROGRAMS.iter().copied());
+    tables.chain(SEDS.iter().copied()).chain(kind::unpackers()).collect()
+});
+
+const SEDS: &[&str] = &["sed", "gsed"];
+
+/// Whether one of the words is a program that makes names of its words: most commands are told from those by this.
+fn speaks(segment: &Segment) -> bool {
+    segment.words().any(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        SPEAKERS.contains(name) || {
+            let base = base_name(name);
+            base.len() != name.len() && SPEAKERS.contains(base)
+        }
+    })
+}
+
 fn names(segment: &Segment) -> Vec<String> {
+    let of_urls = || segment.words().chain(segment.spaced()).flat_map(urls::files);
+    if !speaks(segment) {
+        return of_urls().collect();
+    }
     let words: Vec<&str> = segment.words().collect();
     let mut names = suffixes::made(&words);
-    names.extend(words.iter().copied().chain(segment.spaced()).flat_map(urls::files));
+    names.extend(of_urls());
     names.extend(urls::saved(&words));
     names.extend(open_ended::samples(&open_ended(segment)));
     names.extend(of_sed(segment));
@@ -69,6 +96,9 @@ fn names(segment: &Segment) -> Vec<String> {
 
 /// Names of which the words tell only how they begin and end.
 pub(in crate::permission) fn open_ended(segment: &Segment) -> Vec<OpenEnded> {
+    if !speaks(segment) {
+        return Vec::new();
+    }
     let words: Vec<&str> = segment.words().collect();
     let mut made = open_ended::of(&words);
     made.extend(urls::open_ended(&words));
@@ -80,7 +110,7 @@ fn of_sed(segment: &Segment) -> Vec<String> {
     const MAX: usize = 256;
     // Behind each letter of a script that is not known there may be a name that goes on to the end of the line.
     const MAX_BYTES: usize = 32 * 1024;
-    let Some(at) = segment.words().position(|word| matches!(base_name(word), "sed" | "gsed")) else {
+    let Some(at) = segment.words().position(|word| SEDS.contains(&base_name(word))) else {
         return Vec::new();
     };
     let script = |word: &'_ str| match word.strip_prefix("--") {

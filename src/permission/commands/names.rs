@@ -1,7 +1,8 @@
 //! Names found by hash: verdicts ask the tables for each word of a command.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, OnceLock};
+
+use foldhash::{HashMap, HashSet};
 
 /// A table of names, separated by white space.
 pub(in crate::permission) struct Names {

@@ -87,10 +87,13 @@ pub(super) fn samples(made: &[OpenEnded]) -> impl Iterator<Item = String> {
     made.iter().flat_map(OpenEnded::samples)
 }
 
+/// The programs that make such names of their words; what curl makes is its own.
+pub(super) const PROGRAMS: &[&str] = &["split", "csplit"];
+
 /// What split and csplit make of their words.
 pub(super) fn of(words: &[&str]) -> Vec<OpenEnded> {
     const MAX: usize = 64;
-    let is_it = |word: &&str| matches!(base_name(word), "split" | "csplit");
+    let is_it = |word: &&str| PROGRAMS.contains(&base_name(word));
     let Some(at) = words.iter().position(is_it) else { return Vec::new() };
     let rest = &words[at + 1..];
     let valued = |letter: char, long: &str, least: usize| value(rest, letter, long, least);

@@ -39,6 +39,11 @@ const BY_OPTION: &[(&[&str], Option<char>, &str, Makes)] = &[
     (&["sed", "gsed"], Some('i'), "in-place", Makes::BySed),
 ];
 
+/// The programs of the table.
+pub(super) fn programs() -> impl Iterator<Item = &'static str> {
+    BY_OPTION.iter().flat_map(|row| row.0.iter().copied())
+}
+
 /// What is taken from the end of a name when it is unpacked, and what comes in its place; in whatever case. gzip.c 1.12
 /// (`get_suffix`), pigz(1), bzip2(1), xz(1), lzip(1), lzop(1), lz4(1), zstd(1), brotli(1), compress(1), gpg(1).
 const PACKED: &[(&str, &str)] = &[

@@ -16,9 +16,12 @@ pub(in crate::permission) fn of(segment: &Segment) -> Vec<Untold> {
 
 /// Whether a `find` is told no place to start from.
 fn finds_here(segment: &Segment) -> bool {
+    if !is_run(segment, "find") {
+        return false;
+    }
     let mut words = behind(segment, "find")
         .skip_while(|word| matches!(*word, "-H" | "-L" | "-P") || word.starts_with("-O"));
-    is_run(segment, "find") && words.next().is_none_or(|word| word.starts_with(['-', '(', '!', '\\']))
+    words.next().is_none_or(|word| word.starts_with(['-', '(', '!', '\\']))
 }
 
 /// Whether a `zip` matches patterns with the names of files beneath the directory.
@@ -32,7 +35,8 @@ fn zips_here(segment: &Segment) -> bool {
 }
 
 fn is_run(segment: &Segment, program: &str) -> bool {
-    segment.starts().any(|at| segment.text()[at..].split(' ').next() == Some(program))
+    segment.text().contains(program)
+        && segment.starts().any(|at| segment.text()[at..].split(' ').next() == Some(program))
 }
 
 fn behind<'s>(segment: &'s Segment, program: &'s str) -> impl Iterator<Item = &'s str> {

@@ -220,6 +220,13 @@ fn fetches<'w>(words: &[&'w str]) -> Option<Fetch<'w>> {
 /// Programs that fetch what a URL names; beside curl they save it under its name.
 const FETCHERS: &[&str] = &["curl", "wget", "aria2c", "axel"];
 
+/// Programs that save what is elsewhere under a name that they make.
+pub(super) fn programs() -> impl Iterator<Item = &'static str> {
+    FETCHERS.iter().copied().chain([SCP])
+}
+
+const SCP: &str = "scp";
+
 /// Whether the program gets or makes names of files that its words do not tell. `words`: those behind its name.
 pub(super) fn untold(program: &str, words: &[&str]) -> bool {
     match program {
@@ -259,7 +266,7 @@ pub(super) fn saved(words: &[&str]) -> Vec<String> {
 
 /// What scp puts into a directory of this machine.
 fn copied(words: &[&str]) -> Vec<String> {
-    let Some(at) = words.iter().position(|word| base_name(word) == "scp") else { return Vec::new() };
+    let Some(at) = words.iter().position(|word| base_name(word) == SCP) else { return Vec::new() };
     let operands: Vec<&str> = words[at + 1..].iter().copied().filter(|word| !word.starts_with('-')).collect();
     let Some((into, sources)) = operands.split_last() else { return Vec::new() };
     if into.split('/').next().is_some_and(|first| first.contains(':')) {

@@ -12,7 +12,7 @@ use super::*;
 use crate::config::Config;
 use crate::domain::schema::ToolMutability;
 use crate::domain::session::PermissionMode;
-use crate::permission::checker::{Flags, JudgedPath};
+use crate::permission::checker::{Flags, JudgedPath, Looked};
 use crate::permission::revision::{InForce, Revision};
 use crate::workspace::Workspace;
 
@@ -99,6 +99,7 @@ impl Given<'_> {
         let told = crate::permission::Told::default();
         let request = PermissionRequest {
             told: &told,
+            looked: Looked::default(),
             call: &call,
             paths: &paths,
             scope: Some(&scope),

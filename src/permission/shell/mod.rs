@@ -14,18 +14,20 @@ mod redirections;
 pub(crate) mod scan;
 mod script;
 mod second;
+mod segment;
+mod uses;
 mod word;
 mod word_paths;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 pub use brush::is_caught;
 pub use script::{FileUse, Leaf, NotUnderstood, Script};
 
 use self::scan::{Begins, Role, Segment};
-use self::word_paths::Words;
 use super::breaker;
 use super::commands::carriers::is_harmless_variable;
 use super::commands::copies::{self, Copy};
@@ -33,8 +35,8 @@ use super::commands::open_ended::OpenEnded;
 use super::commands::read_only::{KnownUse, Operand, Proxy, Targets, known_use};
 use super::commands::{carriers, descent, git, kind, named_elsewhere, named_within, operands};
 use super::host::Host;
+use super::repository;
 use super::subject::{Access, PathOf, Place};
-use super::{lexical, repository};
 use crate::domain::visible;
 use crate::workspace::Workspace;
 
@@ -44,8 +46,12 @@ pub struct CommandAnalysis {
     text: String,
     read: Result<Script, NotUnderstood>,
     segments: Vec<Segment>,
+    /// Where among them those of each command end, of a text that is understood.
+    ends: Vec<usize>,
     /// What its words may hold that programs run, for all that is known.
     guesses: Vec<Segment>,
+    /// The paths that its words may mean, for the place that was asked about first.
+    words: OnceLock<(Place, Vec<WordPath>)>,
 }
 
 /// A path that the gate has to resolve and judge.
@@ -107,17 +113,23 @@ pub fn analyse(text: &str) -> CommandAnalysis {
         script.leaves.iter_mut().filter(|leaf| !leaf.carried && !leaf.open).for_each(known);
         script
     });
+    let mut ends = Vec::new();
     let segments = match &read {
         Ok(script) => {
-            let of_leaves = script.leaves.iter().flat_map(segments);
-            of_leaves.chain(script.files.iter().map(FileUse::segment)).collect()
+            let mut all = Vec::new();
+            for leaf in &script.leaves {
+                all.append(&mut scan::of_words(&leaf.words, begins(leaf)));
+                ends.push(all.len());
+            }
+            all.extend(script.files.iter().map(FileUse::segment));
+            all
         }
         Err(_) => scan::scan(text),
     };
     let is_unsure = |leaf: &&Leaf| matches!(begins(leaf), Begins::Guessed | Begins::AllGuessed);
     let leaves = read.iter().flat_map(|script| &script.leaves).filter(is_unsure);
     let guesses = leaves.filter_map(|leaf| scan::tails(leaf.words.get(1..)?)).collect();
-    CommandAnalysis { text: text.to_owned(), read, segments, guesses }
+    CommandAnalysis { text: text.to_owned(), read, segments, ends, guesses, words: OnceLock::new() }
 }
 
 fn entered(target: &str) -> KnownUse {
@@ -128,7 +140,15 @@ fn entered(target: &str) -> KnownUse {
 /// Reads what is typed into a running program: it is scanned for commands, but never understood.
 pub fn analyse_input(text: &str) -> CommandAnalysis {
     let read = Err(NotUnderstood("what a running program makes of its input is not known"));
-    CommandAnalysis { text: text.to_owned(), read, segments: scan::scan(text), guesses: Vec::new() }
+    let segments = scan::scan(text);
+    CommandAnalysis {
+        text: text.to_owned(),
+        read,
+        segments,
+        ends: Vec::new(),
+        guesses: Vec::new(),
+        words: OnceLock::new(),
+    }
 }
 
 /// The words of the one command that a text is, all of them literal and nothing else in it; none for any other text.
@@ -140,11 +160,6 @@ pub(crate) fn one_command(text: &str) -> Option<Vec<String>> {
 /// The same where it is not told what the command runs (`python3 -c …`).
 pub(crate) fn one_literal(text: &str) -> Option<Vec<String>> {
     read::one_literal(text)
-}
-
-/// What deny and ask look at in a command that is understood.
-fn segments(leaf: &Leaf) -> Vec<Segment> {
-    scan::of_words(&leaf.words, begins(leaf))
 }
 
 /// Where commands begin among the words of one that is understood.
@@ -183,71 +198,6 @@ impl CommandAnalysis {
     /// Why it is not understood.
     pub fn not_understood(&self) -> Option<NotUnderstood> {
         self.read.as_ref().err().copied()
-    }
-
-    /// Paths that the gate has to resolve and judge as paths: operands of known commands, where a `cd` leads, and
-    /// the files of redirections. `git`: the operands of git too, where its repository is plain. An operand with a `..`
-    /// behind a name counts twice: as the kernel takes it, and shortened by its spelling, as git and `realpath -s` do
-    /// before they open it.
-    pub fn path_uses(&self, git: bool) -> Vec<PathUse> {
-        let Ok(script) = &self.read else { return Vec::new() };
-        let mut uses = Vec::new();
-        for (index, leaf) in script.leaves.iter().enumerate().filter(|(_, leaf)| !leaf.carried) {
-            let known = leaf.known.iter().chain(leaf.git.iter().filter(|_| git));
-            for known in known {
-                let plain = PathUse {
-                    path: PathBuf::new(),
-                    access: Access::Read,
-                    enters: leaf.moves(),
-                    file_only: known.files_only,
-                    of: PathOf::Leaf(index),
-                };
-                if !known.within.as_os_str().is_empty() {
-                    let entered = leaf.directories.iter().map(|directory| directory.join(&known.within));
-                    uses.extend(entered.map(|path| PathUse { path, enters: true, ..plain.clone() }));
-                }
-                for operand in &known.operands {
-                    let shortened = lexical::shortened(Path::new(&operand.path));
-                    for path in [Some(PathBuf::from(&operand.path)), shortened].into_iter().flatten() {
-                        uses.extend(leaf.directories.iter().map(|directory| PathUse {
-                            path: directory.join(&known.within).join(&path),
-                            access: operand.access,
-                            ..plain.clone()
-                        }));
-                    }
-                }
-            }
-        }
-        for file in &script.files {
-            uses.extend(file.directories.iter().map(|directory| PathUse {
-                path: directory.join(&file.path),
-                access: file.access,
-                enters: false,
-                file_only: false,
-                of: PathOf::Redirection,
-            }));
-        }
-        uses
-    }
-
-    /// The same for what gits of it may look for from the tops of these working trees.
-    pub(crate) fn uses_in_trees(&self, trees: &BTreeSet<PathBuf>) -> Vec<PathUse> {
-        let leaves = self.read.iter().flat_map(|script| script.leaves.iter().enumerate());
-        let named = leaves.filter(|(_, leaf)| !leaf.carried).flat_map(|(index, leaf)| {
-            leaf.git.iter().flat_map(|known| &known.in_tree).map(move |path| (index, Path::new(path)))
-        });
-        let both = |path: &Path| [Some(path.to_path_buf()), lexical::shortened(path)].into_iter().flatten();
-        let spelt = named.flat_map(|(index, path)| both(path).map(move |path| (index, path)));
-        let counted = spelt.flat_map(|(index, path)| {
-            trees.iter().map(move |tree| PathUse {
-                path: tree.join(&path),
-                access: Access::Read,
-                enters: false,
-                file_only: false,
-                of: PathOf::Leaf(index),
-            })
-        });
-        counted.collect()
     }
 
     /// Whether what a path means stays the same while the text runs: nothing else in it can make a link or move
@@ -420,6 +370,12 @@ impl CommandAnalysis {
         &self.segments
     }
 
+    /// Those of the command with this number, of a text that is understood.
+    fn segments_of(&self, leaf: usize) -> &[Segment] {
+        let from = leaf.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(leaf).and_then(|end| self.segments.get(from..*end)).unwrap_or_default()
+    }
+
     /// What its words may hold that programs run, for all that is known.
     pub(crate) fn guesses(&self) -> &[Segment] {
         &self.guesses
@@ -490,12 +446,12 @@ impl CommandAnalysis {
 
     /// Whether it reads what lies beneath a directory, for all that its words say.
     pub(crate) fn descends(&self) -> bool {
-        let of_leaf = |leaf: &Leaf| match leaf.known.as_ref().or(leaf.git.as_ref()) {
+        let of_leaf = |(number, leaf): (usize, &Leaf)| match leaf.known.as_ref().or(leaf.git.as_ref()) {
             Some(known) => known.recursive,
-            None => segments(leaf).iter().any(descent::descends),
+            None => self.segments_of(number).iter().any(descent::descends),
         };
         match &self.read {
-            Ok(script) => script.leaves.iter().any(of_leaf),
+            Ok(script) => script.leaves.iter().enumerate().any(of_leaf),
             Err(_) => self.segments.iter().any(descent::descends),
         }
     }
@@ -513,7 +469,7 @@ impl CommandAnalysis {
                 }
                 (None, _) if script.is_known_by_its_carrier(leaf) => false,
                 (None, Some(known)) => known.recursive,
-                (None, None) => segments(leaf).iter().any(descent::descends),
+                (None, None) => self.segments_of(number).iter().any(descent::descends),
             };
             if descends_untold {
                 return None;
@@ -535,7 +491,8 @@ impl CommandAnalysis {
     /// Names that its commands make, of which the text tells only how they begin and end.
     pub(in crate::permission) fn open_ended(&self) -> Vec<OpenEnded> {
         const MAX: usize = 256;
-        self.segments.iter().flat_map(named_within::open_ended).take(MAX).collect()
+        let segments = self.segments.iter().filter(|segment| !segment.repeats());
+        segments.flat_map(named_within::open_ended).take(MAX).collect()
     }
 
     /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).
@@ -551,37 +508,6 @@ impl CommandAnalysis {
             begins.map(|(at, kind)| Peer::read(&text[at..], kind)).collect::<Vec<_>>()
         })
     }
-
-    /// Every path that a word of the text may mean, counted from where it starts and from where a `cd` leads.
-    pub(crate) fn word_paths(&self, place: &Place) -> Vec<WordPath> {
-        let mut words = Words::new(place);
-        if let Ok(script) = &self.read {
-            for leaf in &script.leaves {
-                let mut here = places(place, &leaf.directories);
-                here.extend(places(place, &leaf.git_directories()));
-                let reads = leaf.known.as_ref().is_some_and(KnownUse::only_reads)
-                    || script.is_known_by_its_carrier(leaf);
-                // Whatever else git does in a repository that is not plain: it lists what lies in a directory.
-                let stays = reads || leaf.git.as_ref().is_some_and(|known| !known.recursive);
-                for segment in segments(leaf) {
-                    words.of(&segment, reads, stays, &here);
-                }
-            }
-            for file in &script.files {
-                words.of(&file.segment(), false, false, &places(place, &file.directories));
-            }
-        } else {
-            let here = places(place, &breaker::directories(&self.segments, place));
-            let mut seen = HashSet::new();
-            for segment in &self.segments {
-                // Such a text is read several times, mostly with the same outcome.
-                if segment.spaced().next().is_some() || seen.insert((segment.text(), segment.role())) {
-                    words.of(segment, false, false, &here);
-                }
-            }
-        }
-        words.found()
-    }
 }
 
 impl<'t> Peer<'t> {
@@ -593,10 +519,6 @@ impl<'t> Peer<'t> {
         // Without a port the text ends within the host, as where a substitution was cut out.
         Self { written: word, told: port && host.is_some(), host }
     }
-}
-
-fn places(place: &Place, directories: &[PathBuf]) -> Vec<Place> {
-    directories.iter().map(|directory| Place { cwd: place.cwd.join(directory), ..place.clone() }).collect()
 }
 
 #[cfg(test)]
@@ -665,8 +587,9 @@ mod tests {
     fn words_give_the_paths_they_may_mean() {
         let place = Place { workspace: "/ws".into(), home: Some("/home/u".into()), cwd: "/ws/sub".into() };
         let paths = |command: &str| -> Vec<(String, bool)> {
-            let found = analyse(command).word_paths(&place);
-            found.into_iter().map(|w| (w.path.display().to_string(), w.may_edit)).collect()
+            let analysis = analyse(command);
+            let found = analysis.word_paths(&place);
+            found.iter().map(|w| (w.path.display().to_string(), w.may_edit)).collect()
         };
         for (command, path, may_edit) in [
             ("cat .env", "/ws/sub/.env", false),

@@ -1,7 +1,8 @@
 //! The paths that words may mean, for all that is known of the programs that get them.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+
+use foldhash::HashSet;
 
 use super::super::commands::git::pathspec::Untold;
 use super::super::commands::named_within::Made;
@@ -32,15 +33,26 @@ impl<'p> Words<'p> {
         Self {
             place,
             directories: Vec::new(),
-            seen: HashSet::new(),
+            seen: HashSet::default(),
             out: Vec::new(),
-            swept: HashSet::new(),
+            swept: HashSet::default(),
             made: Made::default(),
         }
     }
 
     pub(super) fn found(self) -> Vec<WordPath> {
         self.out
+    }
+
+    /// The words of these segments, which start in one of `places`: a text is read several times, mostly with the same
+    /// outcome.
+    pub(super) fn of_all(&mut self, segments: &[Segment], reads: bool, stays: bool, places: &[Place]) {
+        let mut seen = HashSet::default();
+        for segment in segments {
+            if segment.spaced().next().is_some() || seen.insert((segment.text(), segment.role())) {
+                self.of(segment, reads, stays, places);
+            }
+        }
     }
 
     /// The words of a segment, which start in one of `places`. `reads`: its command only reads; `stays`: it goes into no

@@ -28,7 +28,7 @@ pub(crate) use variables::is_harmless_variable;
 use super::builtins::{self as bash, Does};
 use super::{kind, programs, read_only};
 
-/// Words that are kept of a guessed command; what is beyond them is left open. Keeps guesses linear in the text.
+/// Words of a guessed command that are looked at. Keeps guesses linear in the text.
 const MAX_GUESSED_WORDS: usize = 32;
 
 /// What a command runs besides its own program.
@@ -44,8 +44,7 @@ pub(crate) struct Carried {
     pub directory: Option<String>,
     /// It runs something, or makes later words mean something, that its words do not tell.
     pub untold: bool,
-    /// The commands are every place where one might begin, and what each of them carries is in here too: hold
-    /// them against rules, but ask no further of them (that would take exponential time).
+    /// A command might begin at every word: hold each against rules. The commands here are not all then.
     pub guessed: bool,
     /// The commands are all that its arguments can run: no word is one that is not among them.
     pub exact: bool,
@@ -83,7 +82,7 @@ enum Told {
 fn look(words: &[String], out: &mut Carried) -> Told {
     let Some(program) = words.first() else { return Told::All };
     let name = file_name(program);
-    for name in [name, kind::base_name(name)] {
+    for name in spellings(name) {
         let told = builtins::look(name, words, out)
             .or_else(|| shells::look(name, words, out))
             .or_else(|| from_input::look(name, words, out))
@@ -99,10 +98,8 @@ fn look(words: &[String], out: &mut Carried) -> Told {
             return told;
         }
     }
-    by_option::look(name, words, out);
-    let base = kind::base_name(name);
-    if base != name {
-        by_option::look(base, words, out);
+    for name in spellings(name) {
+        by_option::look(name, words, out);
     }
     if keeps_to_itself(program) { Told::All } else { Told::Anything }
 }
@@ -181,8 +178,8 @@ impl Carried {
         }
     }
 
-    /// Adds every command that may begin at one of these words, with what it carries. Within a guess there is
-    /// nothing to add: these words are among those looked at.
+    /// Adds the texts that a command might run which begins at one of these words. Within a guess there is nothing to
+    /// add: these words are among those looked at.
     fn guess(&mut self, words: &[String]) {
         if !self.guessed {
             self.guess_anew(words);
@@ -192,9 +189,7 @@ impl Carried {
     fn guess_anew(&mut self, words: &[String]) {
         self.guessed = true;
         for at in 0..words.len() {
-            let end = words.len().min(at + MAX_GUESSED_WORDS);
-            let begun = &words[at..end];
-            self.commands.push(CarriedCommand { words: begun.to_vec(), open: true });
+            let begun = &words[at..words.len().min(at + MAX_GUESSED_WORDS)];
             if begun[0].contains(|c: char| c.is_whitespace() || ";|&<>()$`".contains(c)) {
                 self.script(begun[0].as_str());
             }
@@ -207,12 +202,15 @@ impl Carried {
                     self.guessed_scripts.extend(inner.scripts.iter().cloned());
                 }
                 self.scripts.extend(inner.scripts);
-                // What is put together anew (`env -S`) does not stand among the words.
-                let anew = inner.commands.into_iter().filter(|c| !begun.contains(&c.words[0]));
-                self.commands.extend(anew.map(|c| CarriedCommand { open: true, ..c }));
             }
         }
     }
+}
+
+/// The name of a program as it is spelt, and as tables have it where that is another one.
+fn spellings(name: &str) -> impl Iterator<Item = &str> {
+    let base = kind::base_name(name);
+    std::iter::once(name).chain((base != name).then_some(base))
 }
 
 fn file_name(program: &str) -> &str {
@@ -227,13 +225,13 @@ fn runs_text(name: &str) -> bool {
 
 /// Whether the program is one of those that can run what it is given.
 fn runs_arguments(name: &str) -> bool {
-    [name, kind::base_name(name)].iter().any(|name| {
+    spellings(name).any(|name| {
         programs::CARRIERS.has(name)
             || bash::does(name).is_some_and(Does::carries)
             || programs::INTERPRETERS.has(name)
             || table::names(name)
             || subcommands::names(name)
-            || *name == "git"
+            || name == "git"
     })
 }
 

@@ -641,10 +641,8 @@ fn scripts_are_found_behind_what_is_not_told() {
 #[test]
 fn an_unknown_option_or_program_makes_every_word_a_start() {
     let found = of("env --weird a b rm x");
-    assert_eq!(commands(&found), ["--weird a b rm x …", "a b rm x …", "b rm x …", "rm x …", "x …"]);
     assert!(found.untold && found.guessed);
     let found = of("foo a rm x");
-    assert_eq!(commands(&found), ["a rm x …", "rm x …", "x …"]);
     assert!(!found.untold && found.guessed);
     // A file of the workspace is unknown whatever its name is.
     assert!(of("./cat rm x").guessed);
@@ -681,10 +679,12 @@ fn the_exact_ones_say_nothing_more() {
 /// Everything that is reached, level by level.
 fn reaches(words: &[String], program: &str, depth: usize) -> bool {
     let found = carried(words);
-    let here = found.commands.iter().any(|c| c.words[0].rsplit('/').next() == Some(program));
-    here || (depth > 0
-        && !found.guessed
-        && found.commands.iter().any(|c| reaches(&c.words, program, depth - 1)))
+    let is_it = |word: &String| word.rsplit('/').next() == Some(program);
+    let here = found.commands.iter().any(|c| is_it(&c.words[0]));
+    here || found.guessed && words.iter().any(is_it)
+        || (depth > 0
+            && !found.guessed
+            && found.commands.iter().any(|c| reaches(&c.words, program, depth - 1)))
 }
 
 proptest! {

@@ -35,7 +35,9 @@ const LOOKED_AT: usize = 64;
 
 /// The subcommands of git that the segment may run. Behind other options they stand in a segment of their own.
 fn subcommands(segment: &Segment) -> impl Iterator<Item = &str> {
-    segment.starts().filter_map(|at| {
+    // Asked of each segment of a text, most of which have no such word.
+    let most = if segment.text().contains("git") { usize::MAX } else { 0 };
+    segment.starts().take(most).filter_map(|at| {
         let mut words = segment.text()[at..].split(' ').filter(|word| !word.is_empty()).take(LOOKED_AT);
         let sub = words.next().filter(|word| *word == "git").and_then(|_| git_subcommand(&mut words))?;
         (!sub.starts_with('-')).then_some(sub)
@@ -67,8 +69,8 @@ pub(in crate::permission) fn untold(segment: &Segment) -> Vec<Untold> {
         }
     }
     // Every word may stand for other names.
-    if (by_pattern || subcommands(segment).next().is_none())
-        && segment.words().any(|word| word == "--icase-pathspecs")
+    if segment.words().any(|word| word == "--icase-pathspecs")
+        && (by_pattern || subcommands(segment).next().is_none())
     {
         found.push(Untold::Tree);
     }
@@ -126,7 +128,9 @@ const MAX_PARTS: usize = 128;
 /// Where there are more patterns than are looked at, it may be any.
 pub(in crate::permission) fn protected_name(segments: &[Segment]) -> Option<&'static str> {
     let changes = |segment: &&Segment| {
-        segment.role() == Role::Runs && subcommands(segment).any(|sub| !BY_NO_PATTERN.has(sub))
+        segment.role() == Role::Runs
+            && !segment.repeats()
+            && subcommands(segment).any(|sub| !BY_NO_PATTERN.has(sub))
     };
     let patterns = segments.iter().filter(changes).flat_map(Segment::words);
     let mut patterns: Vec<&str> = patterns.filter(|word| reach(word).is_some()).collect();
