@@ -426,9 +426,7 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
                 }
                 "log" | "diff-tree" | "diff-index" | "diff-files" => differing(form, false, arguments),
                 // Of a file it prints the lines, however it is told to show commits.
-                "show" if form.options(arguments)?.operands.iter().all(|name| is_commit_for_sure(name)) => {
-                    differing(form, true, arguments)
-                }
+                "show" if shows_commits_alone(&form.options(arguments)?) => differing(form, true, arguments),
                 _ => form.read(arguments),
             }
         }
@@ -439,6 +437,30 @@ fn subcommand(words: &[String]) -> Option<KnownUse> {
 fn differing(form: &Known, patch: bool, arguments: &[String]) -> Option<KnownUse> {
     let line = form.options(arguments)?;
     Some(KnownUse { recursive: prints_content(patch, &line), ..form.read_line(&line)? })
+}
+
+/// Whether `git show` is told of nothing but commits: no operand may be something else, and no option brings
+/// revisions of its own, of which a tag may be of a file (git-rev-list(1), "Commit Limiting").
+fn shows_commits_alone(line: &Line<'_>) -> bool {
+    const OF_REVISIONS: &[&str] = &[
+        "all",
+        "branches",
+        "tags",
+        "remotes",
+        "glob",
+        "exclude",
+        "exclude-hidden",
+        "walk-reflogs",
+        "reflog",
+        "alternate-refs",
+        "indexed-objects",
+        "bisect",
+        "stdin",
+    ];
+    let mut options = line.long.iter().chain(line.values.iter().map(|(name, _)| name));
+    !line.letters.contains('g')
+        && !options.any(|name| OF_REVISIONS.contains(name))
+        && line.operands.iter().all(|name| is_commit_for_sure(name))
 }
 
 /// Whether the name can only be one of a commit: `HEAD~2`. A hash or a tag may name a file.

@@ -231,6 +231,9 @@ async fn a_commit_is_told_where_lines_are_hidden() {
         ("git show -s 0123456", "forced"),
         ("git show -s HEAD:sub/a", "forced"),
         ("git show -s HEAD1", "forced"),
+        ("git show -s --tags", "forced"),
+        ("git show --stat HEAD --all", "forced"),
+        ("git show --name-only --glob=tags", "forced"),
     ] {
         denies.is(&disk, command, want).await;
         Given::default().is(&disk, command, "allow").await;
