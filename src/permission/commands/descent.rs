@@ -63,7 +63,11 @@ const BY_FLAG_GIT: &[(&str, &str, &[&str])] = &[
     ("rebase", "", &["show-current-patch"]),
     // git-checkout-index(1): what is in files goes to others.
     ("checkout-index", "a", &["all", "stdin", "temp"]),
+    // git-config(1): settings out of an object.
+    ("config", "", &["blob"]),
 ];
+/// git-notes(1): a note is made of what an object has in it, a file too.
+const REUSED_NOTE: (&str, &str, &[&str]) = ("notes", "cC", &["reuse-message", "reedit-message"]);
 /// Subcommands of git that print no content.
 static STAY_GIT: Names =
     Names::of(&["add commit status branch tag switch push pull fetch init remote config"]);
@@ -107,6 +111,9 @@ fn prints_content(command: &str, sure: bool, patches: bool, rows: &mut [bool; BY
     match git_subcommand(&mut rest) {
         // git-bisect(1): with the options of `git log`.
         Some("bisect") => patches && rest.next().is_none_or(|sub| matches!(sub, "view" | "visualize")),
+        Some("notes") => {
+            words.len() == LOOKED_AT || rest.any(|word| word == "show" || asks_for_lines(word, &REUSED_NOTE))
+        }
         Some("log" | "reflog" | "stash" | "diff-tree" | "diff-index" | "diff-files" | "rev-list") => patches,
         Some(sub) if LINES_GIT.has(sub) || sure && !NO_LINES_GIT.has(sub) => true,
         Some(sub) => {
@@ -238,6 +245,15 @@ mod tests {
             ("git checkout-index -a --prefix=x/", true),
             ("git checkout-index -f a", false),
             ("git log --p", true),
+            ("git notes show HEAD", true),
+            ("git notes --ref x show", true),
+            ("git notes add -C 0123456 HEAD", true),
+            ("git notes append -fc0123456", true),
+            ("git notes add --reu=0123456", true),
+            ("git -C sub notes add -m x", false),
+            ("git notes list", false),
+            ("git config --blob=0123456 -l", true),
+            ("git config --bool a.b", false),
             ("ug x", true),
             ("pcre2grep -r x", true),
             ("cscope -Rb", true),
