@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::commands::told_by_file;
 use super::lexical;
 use super::rule::{Guard, Rule, Spec};
 use super::rule_list::{names, rule_allows_leaf};
@@ -39,7 +40,7 @@ impl Grant {
     }
 
     /// Whether it covers one command of a text: only where that starts in the very directory, and with nothing to read,
-    /// since what a command is given to read was never part of a grant; nor where its words may mean other paths than they did.
+    /// since what a command is given to read was never part of a grant, nor what a file tells it to write; nor where its words may mean other paths than they did.
     pub(crate) fn covers_leaf(
         &self,
         leaf: &Leaf,
@@ -52,6 +53,7 @@ impl Grant {
             && self.rule.is_for_bash()
             && !self.rule.only_narrows()
             && !leaf.is_fed()
+            && !told_by_file::is_told_by_file(leaf.inner())
             && leading_out(subject).next().is_none()
             && !subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf))
             && rule_allows_leaf(&self.rule, leaf, subject, confined, hides)

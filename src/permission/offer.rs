@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::commands::carriers;
 use super::commands::kind::{self, ProgramKind};
+use super::commands::told_by_file;
 use super::grant::{self, Grant};
 use super::host::{Host, HostPattern};
 use super::path_pattern;
@@ -168,8 +169,10 @@ fn bash(words: &[String], confined: bool) -> Option<String> {
     // What it runs in turn (`find -exec`) would be granted with it.
     let carried = carriers::carried(words);
     let alone = carried.guessed || (carried.commands.is_empty() && carried.scripts.is_empty());
+    // Another file would be granted with it than the one that was seen.
+    let told = !told_by_file::is_told_by_file(words);
     let quoted = words.iter().map(|word| quoted(word)).collect::<Option<Vec<_>>>()?;
-    (offerable && alone).then(|| format!("Bash({})", quoted.join(" ")))
+    (offerable && alone && told).then(|| format!("Bash({})", quoted.join(" ")))
 }
 
 /// A word as a pattern spells it for itself alone; none for what a pattern cannot say.

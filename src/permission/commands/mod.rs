@@ -19,5 +19,6 @@ mod programs;
 pub mod read_only;
 mod setting_up;
 mod suffixes;
+pub(in crate::permission) mod told_by_file;
 pub(in crate::permission) mod untold_places;
 mod urls;

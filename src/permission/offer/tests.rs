@@ -332,21 +332,21 @@ fn a_rule_for_a_file_is_none_for_a_directory_of_that_name() {
 #[test]
 fn a_command_that_is_given_something_to_read_is_not_granted() {
     let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
-    let rules = ["Bash(patch -p1)", "Bash(git am)", "Bash(kubectl apply -f -)", "Bash(patch -p1 <<< 'x y')"];
+    let rules = ["Bash(loader -q)", "Bash(git am)", "Bash(kubectl apply -f -)", "Bash(loader -q <<< 'x y')"];
     let grants = rules.map(granted_here);
     for (command, granted) in [
-        ("patch -p1", true),
-        ("patch -p1 < x.diff", false),
-        ("cat x.diff | patch -p1", false),
-        ("{ cat x.diff; } | (patch -p1)", false),
-        ("patch -p1 <<'E'\nx\nE", false),
-        ("patch -p1 <<< x", false),
-        ("patch -p1 <<< 'x y'", false),
-        ("timeout 5 patch -p1 < x.diff", false),
+        ("loader -q", true),
+        ("loader -q < x.diff", false),
+        ("cat x.diff | loader -q", false),
+        ("{ cat x.diff; } | (loader -q)", false),
+        ("loader -q <<'E'\nx\nE", false),
+        ("loader -q <<< x", false),
+        ("loader -q <<< 'x y'", false),
+        ("timeout 5 loader -q < x.diff", false),
         ("git am < m", false),
         ("kubectl apply -f - <<< x", false),
-        ("patch -p1 | wc -l", true),
-        ("patch -p1 < /dev/null", true),
+        ("loader -q | wc -l", true),
+        ("loader -q < /dev/null", true),
     ] {
         let call = format!("Bash({command})");
         if !granted {
@@ -360,8 +360,36 @@ fn a_command_that_is_given_something_to_read_is_not_granted() {
     // A rule of the owner's says that such a command may read whatever it is given.
     let rule = vec![SourcedRule { rule: grants[0].rule().clone(), source: String::new() }];
     let policy = Policy::compile(RuleSet { allow: rule, ..RuleSet::default() }, &[]).unwrap();
-    let subject = example::subject("Bash(patch -p1 <<< x)", &place()).unwrap();
+    let subject = example::subject("Bash(loader -q <<< x)", &place()).unwrap();
     assert_eq!(policy.judge(&subject, &around(&[], true)).decision, Decision::Allow);
+}
+
+#[test]
+fn a_command_that_a_file_tells_what_to_write_is_not_granted() {
+    let policy = Policy::compile(RuleSet::default(), &[]).unwrap();
+    for command in [
+        "patch -p1 -i x.diff",
+        "patch f x.diff",
+        "git apply x.diff",
+        "git am x",
+        "tar xf a.tar",
+        "timeout 5 tar -xf a.tar",
+        "unzip a.zip",
+        "7z x a.7z",
+        "wget -i f",
+    ] {
+        let rule = format!("Bash({command})");
+        assert_eq!(offered(&policy, &rule, true), [""; 0], "{command}");
+        assert!(!may_be_granted(&Rule::parse(&rule).unwrap(), true), "{command}");
+        // Nor does one hold that was given before.
+        let subject = example::subject(&rule, &place()).unwrap();
+        let got = policy.judge(&subject, &around(&[granted_here(&rule)], true));
+        assert_eq!(got.decision, Decision::Ask { forced: false }, "{command}: {}", got.reason.text);
+    }
+    for command in ["tar czf a.tgz x", "make install", "npm ci", "kubectl apply -f x.yml"] {
+        let rule = format!("Bash({command})");
+        assert_eq!(offered(&policy, &rule, true), [rule.as_str()], "{command}");
+    }
 }
 
 #[test]

@@ -181,8 +181,8 @@ fn deny_beats_everything_in_every_mode() {
 
 #[test]
 fn a_grant_does_not_cover_what_may_mean_another_path_by_then() {
-    let granted = ["Bash(tar xf a.tar)", "Bash(cp a b)", "Bash(git checkout evil)", "Bash(npm test)"];
-    Given { grants: &granted, ..Given::default() }
+    let granted = ["Bash(cp a b)", "Bash(git checkout evil)", "Bash(npm test)"];
+    Given { grants: &granted, allow: &["Bash(tar xf a.tar)"], ..Given::default() }
         .is("Bash(cp a b)", "allow")
         .is("Bash(cp a b && cp a b)", "allow")
         .is("Bash(cp a b; tar xf a.tar)", "allow")

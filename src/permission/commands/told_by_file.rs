@@ -1,0 +1,123 @@
+//! Commands that take from a file which files they write and what into them: their words do not say what they do, and the
+//! file may be another one by the next time. Programs that run the workspace's code (`make`, `pip install -r`) are told apart
+//! by their kind.
+
+use super::kind::git_subcommand;
+use super::names::Names;
+
+/// Whatever their words: patches, archives, what undoes an encoding. Sources: patch(1), quilt(1), unzip(1), cpio(1), pax(1),
+/// unrar(1), unar(1), uudecode(1), lha(1), cabextract(1).
+static ALWAYS: Names = Names::of(&[
+    "patch gpatch quilt unzip bsdunzip cpio bsdcpio gcpio pax unrar rar unar lha cabextract uudecode unsquashfs",
+]);
+/// Archivers that unpack where a letter or an option says so: tar(1), jar(1), ar(1).
+static BY_LETTER: Names = Names::of(&["tar gtar bsdtar star jar ar"]);
+/// Those with a command for it: 7z(1).
+static BY_COMMAND: Names = Names::of(&["7z 7za 7zr 7zz"]);
+/// Subcommands: git-apply(1), git-am(1), git-quiltimport(1); hg(1), svn(1).
+const BY_SUBCOMMAND: &[(&str, &[&str])] = &[
+    ("git", &["apply", "am", "quiltimport", "fast-import"]),
+    ("hg", &["import", "patch", "unbundle"]),
+    ("svn", &["patch"]),
+];
+/// Options that name a file of addresses, or of further options, which say where to write: curl(1), wget(1), aria2c(1).
+const BY_OPTION: &[(&str, char, &[&str])] = &[
+    ("curl", 'K', &["config"]),
+    ("wget", 'i', &["input-file", "config"]),
+    ("aria2c", 'i', &["input-file", "conf-path"]),
+];
+
+/// Whether a file says what the command writes.
+pub(in crate::permission) fn is_told_by_file(words: &[String]) -> bool {
+    let mut words = words.iter().map(String::as_str);
+    let Some(program) = words.next() else { return false };
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if ALWAYS.has(program) {
+        return true;
+    }
+    if BY_LETTER.has(program) {
+        return words.clone().next().is_some_and(|first| has_letter(first.trim_start_matches('-'), 'x'))
+            || words.any(|word| has_option(word, 'x', &["extract", "get"]));
+    }
+    if BY_COMMAND.has(program) {
+        return words.any(|word| matches!(word, "x" | "e"));
+    }
+    if let Some((_, subcommands)) = BY_SUBCOMMAND.iter().find(|(name, _)| *name == program) {
+        let sub = if program == "git" { git_subcommand(&mut words) } else { None };
+        return match sub {
+            Some(sub) if !sub.starts_with('-') => subcommands.contains(&sub),
+            // Behind options that may take a value.
+            _ => words.any(|word| subcommands.contains(&word)),
+        };
+    }
+    let row = BY_OPTION.iter().find(|(name, ..)| *name == program);
+    row.is_some_and(|(_, letter, longs)| words.any(|word| has_option(word, *letter, longs)))
+}
+
+/// Whether the word is the option, alone or among letters; long ones can be shortened.
+fn has_option(word: &str, letter: char, longs: &[&str]) -> bool {
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            let name = long[1..].split('=').next().unwrap_or_default();
+            !name.is_empty() && longs.iter().any(|long| long.starts_with(name))
+        }
+        Some(cluster) => has_letter(cluster, letter),
+        None => false,
+    }
+}
+
+fn has_letter(cluster: &str, letter: char) -> bool {
+    cluster.chars().take_while(char::is_ascii_alphanumeric).any(|c| c == letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_tells_to_write_is_known_by_program_and_option() {
+        for (command, want) in [
+            ("patch -p1 -i x.diff", true),
+            ("patch f x.diff", true),
+            ("/usr/bin/patch -p1", true),
+            ("git apply x.diff", true),
+            ("git -C sub --no-pager apply x.diff", true),
+            ("git am x.mbox", true),
+            ("git -c a.b=c apply x.diff", true),
+            ("git commit -m am", false),
+            ("git push origin apply", false),
+            ("hg import x.diff", true),
+            ("hg commit -m x", false),
+            ("tar xf a.tar", true),
+            ("tar -zxf a.tar", true),
+            ("tar -f a.tar -x", true),
+            ("tar --file a.tar --extract", true),
+            ("tar --get -f a.tar", true),
+            ("tar czf a.tgz x", false),
+            ("tar -cf a.tar --exclude=x .", false),
+            ("tar tf a.tar", false),
+            ("jar xf a.jar", true),
+            ("unzip a.zip", true),
+            ("zip -r a.zip x", false),
+            ("cpio -idF a", true),
+            ("7z x a.7z", true),
+            ("7z a a.7z x.txt", false),
+            ("wget -i f", true),
+            ("wget -qi f", true),
+            ("wget --input-file=f", true),
+            ("wget --inp f", true),
+            ("wget -O x http://h/i", false),
+            ("curl -sK f", true),
+            ("curl --config f", true),
+            ("curl -sSfLo x http://h/K", false),
+            ("aria2c -i f", true),
+            ("kubectl apply -f x.yml", false),
+            ("pip install -r requirements.txt", false),
+            ("make install", false),
+            ("cp a b", false),
+        ] {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(is_told_by_file(&words), want, "{command}");
+        }
+    }
+}
