@@ -119,22 +119,56 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("tsc", &["tsconfig.json"]),
     ("jest", &["package.json", "jest.config.js", "jest.config.ts", "jest.config.cjs", "jest.config.mjs"]),
     ("vitest", &["package.json", "vitest.config.ts", "vitest.config.js", "vite.config.ts", "vite.config.js"]),
-    ("vite", &["package.json", "vite.config.ts", "vite.config.js"]),
+    ("vite", &["package.json", "vite.config.*", "postcss.config.*", ".postcssrc", ".postcssrc.*"]),
+    ("eslint", &["package.json", "eslint.config.*", ".eslintrc.js", ".eslintrc.cjs", ".eslintrc.json"]),
+    ("prettier", &["package.json", ".prettierrc", ".prettierrc.*", "prettier.config.*"]),
+    // webpack.js.org, rollupjs.org, mochajs.org, playwright.dev, docs.cypress.io, nextjs.org, nuxt.com, docs.astro.build:
+    // "Configuration".
+    ("webpack", &["package.json", "webpack.config.*", ".webpack/webpack.config.*", ".webpack/webpackfile"]),
+    ("rollup", &["package.json", "rollup.config.*"]),
+    ("mocha", &["package.json", ".mocharc.*", "test/mocha.opts"]),
+    ("playwright", &["package.json", "playwright.config.*"]),
     (
-        "eslint",
+        "cypress",
         &[
             "package.json",
-            "eslint.config.js",
-            "eslint.config.mjs",
-            ".eslintrc.js",
-            ".eslintrc.cjs",
-            ".eslintrc.json",
+            "cypress.config.*",
+            "cypress.json",
+            "cypress/plugins/index.*",
+            "cypress/support/e2e.*",
+            "cypress.env.json",
         ],
     ),
-    ("prettier", &["package.json", ".prettierrc", "prettier.config.js"]),
+    (
+        "next",
+        &[
+            "package.json",
+            "next.config.*",
+            "postcss.config.*",
+            ".babelrc",
+            "babel.config.*",
+            ".env",
+            ".env.local",
+        ],
+    ),
+    ("nuxt", &["package.json", "nuxt.config.*", ".nuxtrc", ".env"]),
+    ("nuxi", &["package.json", "nuxt.config.*", ".nuxtrc", ".env"]),
+    ("astro", &["package.json", "astro.config.*", "postcss.config.*", ".env"]),
     // pytest 8 "Configuration"; tox, nox; PEP 518 and 621.
-    ("pytest", &["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py"]),
-    ("tox", &["tox.ini", "pyproject.toml", "setup.cfg", "setup.py"]),
+    (
+        "pytest",
+        &[
+            "pytest.ini",
+            ".pytest.ini",
+            "pytest.toml",
+            ".pytest.toml",
+            "pyproject.toml",
+            "tox.ini",
+            "setup.cfg",
+            "conftest.py",
+        ],
+    ),
+    ("tox", &["tox.ini", "tox.toml", "pyproject.toml", "setup.cfg", "setup.py"]),
     ("nox", &["noxfile.py"]),
     ("pip", &["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"]),
     ("uv", &["pyproject.toml", "uv.lock", "uv.toml", ".python-version"]),
@@ -145,8 +179,9 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("mypy", &["mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"]),
     ("ruff", &["ruff.toml", ".ruff.toml", "pyproject.toml"]),
     ("go", &["go.mod", "go.sum", "go.work", "*.go"]),
-    // Python's "Command line and environment": a directory runs by its `__main__.py`; Node's "Modules: CommonJS modules".
-    ("python", &["__main__.py", "__init__.py"]),
+    // Python's "Command line and environment": a directory runs by its `__main__.py`; what a `setup.py` goes by, setuptools;
+    // Node's "Modules: CommonJS modules".
+    ("python", &["__main__.py", "__init__.py", "setup.cfg", "pyproject.toml"]),
     ("pypy", &["__main__.py", "__init__.py"]),
     ("node", &["package.json", "index.js", "index.cjs", "index.mjs", "index.json"]),
     ("nodejs", &["package.json", "index.js", "index.cjs", "index.mjs", "index.json"]),
@@ -158,9 +193,21 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("meson", &["meson.build", "build.ninja"]),
     ("bazel", &["WORKSPACE", "MODULE.bazel", "BUILD", "BUILD.bazel", ".bazelrc"]),
     ("just", &["justfile", "Justfile", ".justfile"]),
-    ("task", &["Taskfile.yml", "Taskfile.yaml"]),
-    ("rake", &["Rakefile", "rakefile", "Rakefile.rb"]),
-    ("bundle", &["Gemfile", "Gemfile.lock", ".bundle/config"]),
+    (
+        "task",
+        &[
+            "Taskfile.yml",
+            "taskfile.yml",
+            "Taskfile.yaml",
+            "taskfile.yaml",
+            "Taskfile.dist.yml",
+            "taskfile.dist.yml",
+            "Taskfile.dist.yaml",
+            "taskfile.dist.yaml",
+        ],
+    ),
+    ("rake", &["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"]),
+    ("bundle", &["Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", ".bundle/config"]),
     ("rspec", &[".rspec", "spec/spec_helper.rb"]),
     (
         "gradle",
@@ -180,7 +227,23 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("mvn", &["pom.xml", ".mvn/maven.config", ".mvn/jvm.config", ".mvn/extensions.xml"]),
     ("mvnw", &["pom.xml", ".mvn/wrapper/maven-wrapper.properties", ".mvn/maven.config", ".mvn/jvm.config"]),
     ("ant", &["build.xml"]),
-    ("sbt", &["build.sbt", "project/build.properties", "project/plugins.sbt"]),
+    (
+        "sbt",
+        &[
+            "build.sbt",
+            "project/build.properties",
+            "project/plugins.sbt",
+            ".sbtopts",
+            ".jvmopts",
+            "project/*.scala",
+        ],
+    ),
+    // leiningen.org, "sample.project.clj"; nim-lang.org, "Compiler User Guide"; R's `?Startup`.
+    ("lein", &["project.clj", "profiles.clj", ".lein-env"]),
+    ("nim", &["config.nims", "nim.cfg", "*.nimble"]),
+    ("nimble", &["config.nims", "nim.cfg", "*.nimble"]),
+    ("R", &[".Rprofile", ".Renviron"]),
+    ("Rscript", &[".Rprofile", ".Renviron"]),
     ("mix", &["mix.exs", "mix.lock"]),
     ("composer", &["composer.json", "composer.lock"]),
     ("phpunit", &["phpunit.xml", "phpunit.xml.dist"]),
@@ -239,6 +302,13 @@ const IMPLIED: &[(&str, &[&str])] = &[
     ("fab", &["fabfile.py", "fabfile/__init__.py"]),
     ("fastlane", &["Fastfile", "fastlane/Fastfile"]),
     ("doit", &["dodo.py"]),
+    // magefile.org, docs.tilt.dev, foreman(1), snakemake.readthedocs.io, flask.palletsprojects.com, sphinx-doc.org.
+    ("mage", &["magefile.go", "magefiles/*.go"]),
+    ("tilt", &["Tiltfile"]),
+    ("foreman", &["Procfile", "Procfile.dev", ".env", ".foreman"]),
+    ("snakemake", &["Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile"]),
+    ("flask", &["app.py", "wsgi.py", ".env", ".flaskenv"]),
+    ("sphinx-build", &["conf.py"]),
     // kubernetes.io, "kubectl apply": each file of the directory; perlrun(1), `-I`; bats(1).
     ("kubectl", &["*.yaml", "*.yml", "*.json"]),
     ("perl", &["*.pm"]),
@@ -309,6 +379,39 @@ mod tests {
         assert!(of(&["kubectl", "apply", "-f", "dir"]).contains(&"*.yaml"));
         assert!(of(&["terraform", "apply"]).contains(&"*.tfvars") && of(&["tofu", "plan"]).contains(&"*.tf"));
         assert!(of(&["docker", "compose", "up"]).contains(&"*.override.yml"));
+        for (program, file) in [
+            ("task", "taskfile.yml"),
+            ("task", "Taskfile.dist.yaml"),
+            ("rake", "rakefile.rb"),
+            ("bundle", "gems.rb"),
+            ("eslint", "eslint.config.*"),
+            ("prettier", ".prettierrc.*"),
+            ("tox", "tox.toml"),
+            ("pytest", ".pytest.ini"),
+            ("python3", "setup.cfg"),
+            ("sbt", ".jvmopts"),
+            ("vite", "postcss.config.*"),
+            ("nim", "config.nims"),
+            ("R", ".Rprofile"),
+            ("Rscript", ".Renviron"),
+            ("webpack", "webpack.config.*"),
+            ("rollup", "rollup.config.*"),
+            ("mocha", ".mocharc.*"),
+            ("mage", "magefile.go"),
+            ("tilt", "Tiltfile"),
+            ("lein", "project.clj"),
+            ("foreman", "Procfile"),
+            ("snakemake", "Snakefile"),
+            ("flask", ".flaskenv"),
+            ("sphinx-build", "conf.py"),
+            ("next", "next.config.*"),
+            ("nuxt", "nuxt.config.*"),
+            ("astro", "astro.config.*"),
+            ("playwright", "playwright.config.*"),
+            ("cypress", "cypress.config.*"),
+        ] {
+            assert!(of(&[program]).contains(&file), "{program}: {file}");
+        }
         assert!(of(&["ls", "makeup"]).is_empty());
     }
 }
