@@ -50,6 +50,14 @@ impl NamePattern {
         self.runs.len() > 1
     }
 
+    /// Whether what it stands for begins so, by its letters in front of the first star.
+    pub(crate) fn begins_with(&self, beginning: &str) -> bool {
+        let fold = |c: char| if self.folds { c.to_ascii_lowercase() } else { c };
+        let run = self.runs.first().map_or(&[][..], Vec::as_slice);
+        run.len() >= beginning.chars().count()
+            && beginning.chars().zip(run).all(|(want, is)| is.is_none_or(|is| is == fold(want)))
+    }
+
     /// Whether a path that it stands for may have `name` between its slashes. `all`: a star that
     /// it begins with may be all of it.
     pub(crate) fn may_be(&self, name: &str, all: bool) -> bool {

@@ -62,7 +62,21 @@ const NAMES: &[&str] = &[
     "bunfig.toml",
     "rust-toolchain",
     "rust-toolchain.toml",
+    ".miserc.toml",
+    ".prototools",
+    "aqua.yaml",
+    "aqua.yml",
+    ".aqua.yaml",
+    ".aqua.yml",
+    ".pnp.cjs",
+    ".pnp.loader.mjs",
     // Editors and agents.
+    ".exrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".dir-locals-2.el",
+    ".agents",
     ".mcp.json",
     ".vscode",
     ".devcontainer",
@@ -117,7 +131,19 @@ const NAMES: &[&str] = &[
 /// Names that are protected beneath a certain directory. The directory itself is, too: who moves it moves them.
 const BENEATH: &[(&str, &[&str])] = &[
     (".cargo", &["config.toml", "config"]),
-    (".github", &["workflows", "actions", "copilot-instructions.md", "instructions", "prompts", "agents"]),
+    (
+        ".github",
+        &[
+            "workflows",
+            "actions",
+            "copilot-instructions.md",
+            "instructions",
+            "prompts",
+            "agents",
+            "hooks",
+            "skills",
+        ],
+    ),
     (".forgejo", &["workflows", "actions"]),
     (".gitea", &["workflows", "actions"]),
     (".config", &["git", "fish", "mise", "mise.toml"]),
@@ -125,8 +151,15 @@ const BENEATH: &[(&str, &[&str])] = &[
     (".yarn", &["releases", "plugins"]),
 ];
 
+/// The same where the directory may be any other's, too, and is not protected itself.
+const BENEATH_PLAIN: &[(&str, &[&str])] = &[("mise", &["config.toml", "config.local.toml", "conf.d"])];
+
 /// Endings of names that are protected like [`NAMES`]: tasks and settings of an editor's workspace.
 const ENDINGS: &[&str] = &[".code-workspace"];
+
+/// Beginnings and endings of names that are protected like [`NAMES`]: what mise reads for one of its environments
+/// (`mise.production.toml`).
+const AROUND: &[(&str, &str)] = &[("mise.", ".toml"), (".mise.", ".toml")];
 
 /// The protected name in `path` (absolute, without dots), if a change to it has to be confirmed. Letters match
 /// in either case: the file system may not tell them apart.
@@ -146,6 +179,9 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         if let Some(ending) = ENDINGS.iter().find(|ending| ends_with(part, ending)) {
             return Some(ending);
         }
+        if let Some((beginning, _)) = AROUND.iter().find(|around| stands_around(part, around)) {
+            return Some(beginning);
+        }
         let below = BENEATH.iter().find(|(directory, _)| directory.eq_ignore_ascii_case(part));
         if let Some((directory, names)) = below {
             match next {
@@ -153,6 +189,12 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
                 Some(child) if names.iter().any(|n| n.eq_ignore_ascii_case(child)) => return Some(directory),
                 Some(_) => {}
             }
+        }
+        let plain = BENEATH_PLAIN.iter().find(|(directory, _)| directory.eq_ignore_ascii_case(part));
+        if let (Some((directory, names)), Some(child)) = (plain, next)
+            && names.iter().any(|name| name.eq_ignore_ascii_case(child))
+        {
+            return Some(directory);
         }
     }
     None
@@ -184,6 +226,11 @@ fn ends_with(name: &str, ending: &str) -> bool {
     at.and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
 }
 
+fn stands_around(name: &str, (beginning, ending): &(&str, &str)) -> bool {
+    let begins = name.get(..beginning.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(beginning));
+    begins && name.len() > beginning.len() + ending.len() && ends_with(name, ending)
+}
+
 /// The protected name that may be in a path for which these patterns stand, one between two slashes each.
 pub(crate) fn may_be_among(parts: &[NamePattern]) -> Option<&'static str> {
     parts.iter().enumerate().find_map(|(at, part)| {
@@ -192,7 +239,8 @@ pub(crate) fn may_be_among(parts: &[NamePattern]) -> Option<&'static str> {
             part.has_star() || next.is_none_or(|next| names.iter().any(|name| next.may_be(name, true)))
         };
         let by_itself = NAMES.iter().chain(ENDINGS).find(|name| part.may_be(name, false)).copied();
-        by_itself.or_else(|| {
+        let around = || AROUND.iter().map(|(beginning, _)| *beginning).find(|name| part.begins_with(name));
+        by_itself.or_else(around).or_else(|| {
             let directory = |row: &&(&str, &[&str])| part.may_be(row.0, false) && beneath(row.1);
             BENEATH.iter().find(directory).map(|(directory, _)| *directory)
         })
@@ -241,6 +289,22 @@ mod tests {
             ("/ws/.yarn/releases/yarn.cjs", Some(".yarn")),
             ("/ws/.yarn/cache/x.zip", None),
             ("/ws/.zed/tasks.json", Some(".zed")),
+            ("/ws/mise.ci.toml", Some("mise.")),
+            ("/ws/sub/.Mise.ci.local.toml", Some(".mise.")),
+            ("/ws/mise.toml", Some("mise.toml")),
+            ("/ws/mise..toml", None),
+            ("/ws/promise.ci.toml", None),
+            ("/ws/mise/config.toml", Some("mise")),
+            ("/ws/mise/notes.md", None),
+            ("/ws/bin/mise", None),
+            ("/ws/.prototools", Some(".prototools")),
+            ("/ws/aqua.yaml", Some("aqua.yaml")),
+            ("/ws/.pnp.cjs", Some(".pnp.cjs")),
+            ("/ws/.github/hooks/a.json", Some(".github")),
+            ("/ws/.github/skills/a/SKILL.md", Some(".github")),
+            ("/ws/.agents/skills/a/SKILL.md", Some(".agents")),
+            ("/ws/.nvim.lua", Some(".nvim.lua")),
+            ("/ws/.dir-locals-2.el", Some(".dir-locals-2.el")),
             ("/ws/qwen.md", Some("QWEN.md")),
             ("/home/u/.bashrc", Some(".bashrc")),
             ("/ws/.envrc", Some(".envrc")),
