@@ -274,6 +274,7 @@ fn named_values(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut in_query = false;
+    let mut told = Told::default();
     while let Some(first) = rest.chars().next() {
         if !in_word(first) {
             in_query = match first {
@@ -281,6 +282,9 @@ fn named_values(text: &str) -> String {
                 '&' => in_query,
                 _ => false,
             };
+            if matches!(first, ';' | '}') {
+                told = Told::default();
+            }
             out.push(first);
             rest = &rest[first.len_utf8()..];
             continue;
@@ -293,12 +297,16 @@ fn named_values(text: &str) -> String {
             continue;
         }
         out.push_str(word);
-        let secret = is_secret_name(word);
+        let named = is_secret_name(word);
+        let secret = named || told.is_value(word);
+        let in_sql = told.is_password(word);
+        told.goes_on(word, named);
         let in_call = secret && is_first_of_call(&out, word);
-        let Some((between, value, further)) = value_after(word, after, (secret, in_call), in_query) else {
+        let how = Naming { secret, in_call, in_sql, in_query };
+        let Some((between, value, further)) = value_after(word, after, how) else {
             continue;
         };
-        let names = secret || is_user_option(word);
+        let names = secret || in_sql || is_user_option(word);
         let keep = !names && !looks_secret(value);
         out.push_str(between);
         out.push_str(if keep { value } else { REDACTED });
@@ -307,13 +315,66 @@ fn named_values(text: &str) -> String {
     out
 }
 
+/// What assigns in code and in jq, and has more than one character.
+const ASSIGNING: &[&str] = &[":=", "=>", "|=", "+=", "?=", "//="];
+
+/// How a word names a value.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one way to name a value")]
+struct Naming {
+    secret: bool,
+    /// As the first argument of a call.
+    in_call: bool,
+    /// It is the word of a statement of SQL behind which a password stands.
+    in_sql: bool,
+    in_query: bool,
+}
+
+/// What words before tell of the ones that follow.
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that a word may tell")]
+struct Told {
+    /// A name follows: `ParameterKey=`, `"name": `.
+    name: bool,
+    /// A secret has been named so, and its value follows: `ParameterValue=`, `"value": `.
+    secret: bool,
+    /// A statement of SQL has begun, and it says who somebody is.
+    sql: bool,
+    identified: bool,
+}
+
+impl Told {
+    fn is_value(&self, word: &str) -> bool {
+        self.secret && ends_with(word, "value")
+    }
+
+    /// Whether a password in quotes may follow: `WITH PASSWORD '…'`, `IDENTIFIED BY '…'`.
+    fn is_password(&self, word: &str) -> bool {
+        word == "PASSWORD"
+            || self.sql && word.eq_ignore_ascii_case("password")
+            || self.identified && word.eq_ignore_ascii_case("by")
+    }
+
+    fn goes_on(&mut self, word: &str, named: bool) {
+        let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+        self.secret = !self.is_value(word) && (self.secret || self.name && named);
+        self.name = ends_with(word, "name") || ends_with(word, "key");
+        self.sql |= is(&["alter", "create", "grant", "set"]);
+        self.identified |= is(&["identified"]);
+    }
+}
+
+fn ends_with(word: &str, ending: &str) -> bool {
+    let at = word.len().checked_sub(ending.len());
+    at.and_then(|at| word.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+}
+
 /// What stands between a name and its value, the value, and what follows; none where the word names
 /// nothing that matters.
 fn value_after<'a>(
     word: &str,
     after: &'a str,
-    (secret, in_call): (bool, bool),
-    in_query: bool,
+    Naming { secret, in_call, in_sql, in_query }: Naming,
 ) -> Option<(&'a str, &'a str, &'a str)> {
     let is_user = is_user_option(word);
     let sign = after.chars().next()?;
@@ -327,14 +388,17 @@ fn value_after<'a>(
     let quoted = Some(named).filter(|at| *at > 0 && secret && after[*at..].trim_start().starts_with(signs));
     // `token = "…"`, as code has it.
     let spaced = after.trim_start_matches(' ');
-    let spaced = secret && spaced.starts_with(['=', ':']) && !spaced.starts_with("==");
-    if !(assigned || beside || spaced || quoted.is_some()) {
+    let updates = ASSIGNING.iter().any(|sign| spaced.starts_with(sign));
+    let spaced = secret && (updates || spaced.starts_with(['=', ':']) && !spaced.starts_with("=="));
+    // `PASSWORD '…'`, `PASSWORD('…')`.
+    let in_sql = in_sql && opening(after.trim_start_matches([' ', '('])).is_some();
+    if !(assigned || beside || spaced || quoted.is_some() || in_sql) {
         return None;
     }
     let blanks = |at: usize| at + after[at..].len() - after[at..].trim_start_matches(' ').len();
     let mut at = blanks(quoted.unwrap_or_default());
-    if after[at..].starts_with(":=") || after[at..].starts_with("=>") {
-        at = blanks(at + 2);
+    if let Some(sign) = ASSIGNING.iter().find(|sign| after[at..].starts_with(**sign)) {
+        at = blanks(at + sign.len());
     } else if after[at..].starts_with(['=', ':', ',']) {
         at = blanks(at + 1);
     }
@@ -353,7 +417,8 @@ fn value_after<'a>(
     if !beside && let Some(length) = list(&after[at..]) {
         return Some((&after[..at], &after[at..at + length], &after[at + length..]));
     }
-    let triple = ["\"\"\"", "\'\'\'"].into_iter().find(|triple| after[at..].starts_with(*triple));
+    // The last is a quote within quotes of the shell.
+    let triple = ["\"\"\"", "\'\'\'", r"'\''"].into_iter().find(|triple| after[at..].starts_with(*triple));
     if let Some(triple) = triple {
         let begin = at + triple.len();
         let length = after[begin..].find(triple).unwrap_or(after.len() - begin);
@@ -383,6 +448,15 @@ fn value_after<'a>(
 fn up_to_name(text: &str, length: usize) -> usize {
     let value = text[..length].trim_end_matches('\\');
     let (length, behind) = (value.len(), &text[value.len()..]);
+    // `s/password: .*/password: x/`, `s/token = .*/token = x/`.
+    let bare = value.strip_suffix(['=', ':']).unwrap_or(value);
+    let blank = behind.starts_with(' ');
+    let goes_on =
+        blank && (bare.len() < value.len() || behind.trim_start_matches(' ').starts_with(['=', ':']));
+    let begin = bare.trim_end_matches(in_word).len();
+    if goes_on && begin > 0 && is_secret_name(&bare[begin..]) {
+        return begin;
+    }
     let Some(name) = value.strip_suffix(['=', ':']).filter(|name| !name.ends_with('=')) else {
         return length;
     };
@@ -573,6 +647,43 @@ mod tests {
             r#"x '{"token":{"value":"S1"}}'"#,
             "psql postgres://u:a#S1@h/d",
             "psql 'postgres://u:a/S1?S2@h/d?x=y'",
+            "sed -i 's/password: .*/password: S1/' x",
+            "sed -i 's/password = .*/password = S1/' x",
+            "sed -i s/token:.*/token:S1/ x",
+            r#"jq '.auth.password |= "S1"' f"#,
+            r#"jq '.auth.password|="S1"' f"#,
+            r#"jq '.token //= "S1"' f"#,
+            r#"psql -c "ALTER USER a WITH PASSWORD 'S1'""#,
+            r#"psql -c "alter role a password 'S1 S2'""#,
+            r"psql -c 'CREATE ROLE a PASSWORD '\''S1'\'''",
+            r#"mysql -e "CREATE USER a IDENTIFIED BY 'S1'""#,
+            r#"mysql -e "SET PASSWORD FOR a = PASSWORD('S1')""#,
+            "curl -b 'session=S1' h",
+            "curl -sb session=S1 h",
+            "curl -bsession=S1 h",
+            "curl --cookie session=S1 h",
+            "curl --cook session=S1 h",
+            "curl --oauth2-b S1 h",
+            "x --parameters ParameterKey=Token,ParameterValue=S1",
+            r#"x '{"name": "DB_PASSWORD", "value": "S1"}'"#,
+            "x --name TOKEN --value S1",
+            "npm config set _auth S1",
+            "npm config set //h/:_auth S1",
+            "pulumi config set a S1 --secret",
+            "pulumi config set --secret a S1",
+            "rclone config create r s3 access_key_id a secret_access_key S1",
+            "sshpass -p S1 ssh h",
+            "sshpass -pS1 ssh h",
+            "sshpass -v -p S1 ssh h",
+            "mysql -u root -pS1",
+            "docker exec db mysqldump -uroot -pS1 d",
+            "docker login -u me -p S1 h",
+            "docker login -pS1 h",
+            "helm registry login -u a -p S1 r",
+            "redis-cli -h h -a S1 ping",
+            "unzip -P S1 a.zip",
+            "7z x -pS1 a.7z",
+            "http -a u:S1 h",
         ] {
             let kept = text(given);
             assert!(!kept.contains("S1") && !kept.contains("S2") && !kept.contains("S3"), "{given}: {kept}");
@@ -632,6 +743,21 @@ mod tests {
             "x 'select(\"name\", \"y\")'",
             "set -e; x",
             "redis-cli set name value",
+            "sshpass -e ssh -p 22 h",
+            "docker run --name mysql -p3306:3306 -p 8080:80 x",
+            "docker run -p 80:80 x",
+            "gh auth login -p https",
+            "curl -b jar.txt -c jar.txt h",
+            "curl -fsSLo b x",
+            "curl -dfoobar=1 h",
+            "grep token f",
+            "rclone copy a b",
+            "pulumi config set a b",
+            r#"psql -c "select 'a' order by 'b'""#,
+            "grep password 'a b'",
+            "x --name a --value b",
+            "sed -i 's/name: .*/name: x/' f",
+            r#"jq '.name |= "x"' f"#,
             "echo '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----'",
             "a=(b c) d",
             "curl -d '{\"a\": [\"b\"], \"c\": \"d\"}' h",

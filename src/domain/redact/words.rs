@@ -12,6 +12,52 @@ const LINES_MAX: usize = 64;
 /// A scheme of an Authorization header is no secret.
 const SCHEMES: &[&str] = &["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "];
 
+/// Options of one letter that are given a password, by programs. Sources: sshpass(1),
+/// redis-cli, zip(1), unzip(1), mongosh, mysql(1), 7z(1), ldapsearch(1), sqlcmd, HTTPie.
+const PASSWORDS: &[Password] = &[
+    Password { in_front: true, ..of(&["sshpass"], 'p') },
+    of(&["redis-cli"], 'a'),
+    of(&["zip", "unzip", "sqlcmd"], 'P'),
+    of(&["mongosh", "mongo", "mongodump", "mongorestore"], 'p'),
+    of(&["ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"], 'w'),
+    of(&["http", "https", "xh", "xhs"], 'a'),
+    Password {
+        apart: false,
+        ..of(
+            &[
+                "mysql",
+                "mysqldump",
+                "mysqladmin",
+                "mysqlimport",
+                "mariadb",
+                "mariadb-dump",
+                "7z",
+                "7za",
+                "7zz",
+            ],
+            'p',
+        )
+    },
+];
+/// What `login` of these is given: docker-login(1), podman-login(1), `helm registry login`, `oc login`, `az login`.
+const OF_LOGIN: Password =
+    of(&["docker", "podman", "nerdctl", "buildah", "skopeo", "oras", "crane", "helm", "oc", "az"], 'p');
+
+const fn of(programs: &'static [&'static str], letter: char) -> Password {
+    Password { programs, letter, apart: true, in_front: false }
+}
+
+/// A letter that stands in front of a password.
+#[derive(Debug)]
+struct Password {
+    programs: &'static [&'static str],
+    letter: char,
+    /// It may be a word of its own.
+    apart: bool,
+    /// It stands in front of another command only.
+    in_front: bool,
+}
+
 /// A word as it is written and as its program gets it.
 #[derive(Debug, Default)]
 struct Word {
@@ -30,7 +76,9 @@ pub(super) fn redacted(text: &str) -> String {
 fn within(text: &str, depth: usize) -> String {
     let mut out = String::with_capacity(text.len());
     let mut reader = Reader { text, at: 0, unclosed: (false, false), flat: depth >= DEPTH_MAX };
-    let mut before = Before::default();
+    // The option may stand behind what it speaks of.
+    let hides = text.contains("--secret");
+    let mut before = Before { hides, ..Before::default() };
     while let Some(c) = reader.peek() {
         let from = reader.at;
         if reader.skips_blank(c) {
@@ -48,7 +96,7 @@ fn within(text: &str, depth: usize) -> String {
             reader.at += c.len_utf8();
             out.push(c);
             let listed = c != ')' && (before.listed || (before.list && c == '('));
-            before = Before { listed, ..Before::default() };
+            before = Before { listed, hides, ..Before::default() };
             continue;
         }
         let word = reader.word();
@@ -92,6 +140,16 @@ struct Before {
     /// The word before, and whether the command is curl.
     last: String,
     curl: bool,
+    /// It may be something that curl sends as a cookie.
+    cookie: bool,
+    /// A letter in front of a password, of a program among the words, and of one for when it logs in.
+    password: Option<&'static Password>,
+    of_login: Option<&'static Password>,
+    /// The command takes names of values, each followed by its value.
+    pairs: bool,
+    /// What is set is a secret whatever its name, when it is set for `sets_hidden`.
+    hides: bool,
+    sets_hidden: bool,
 }
 
 impl Before {
@@ -112,8 +170,15 @@ impl Before {
         {
             return Some(name.chars().count() + 1);
         }
-        let is_secret = self.secret || self.given || self.listed || (self.user && value.contains(':'));
-        let cluster = || self.curl.then(|| cluster_of_curl(value)).flatten();
+        let is_secret = self.secret
+            || self.given
+            || self.listed
+            || (self.user && value.contains(':'))
+            || (self.cookie && value.contains('='));
+        let cluster = || {
+            let of_curl = self.curl.then(|| cluster_of_curl(value)).flatten();
+            of_curl.or_else(|| self.password?.attached(value))
+        };
         if is_secret { Some(0) } else { cluster().or_else(|| named(value)).or_else(|| behind_line(value)) }
     }
 
@@ -125,11 +190,33 @@ impl Before {
             && name.starts_with('-')
             && !name.contains(['=', ':', ' ', '/']);
         let first = self.last.is_empty() && !value.contains('=');
-        let is_name = kept.is_none() && (is_set_secret(name) || self.names_secret);
+        let hidden = self.set && self.sets_hidden && self.hides;
+        let is_name = kept.is_none() && (is_set_secret(name) || self.names_secret || hidden);
+        let program = name.rsplit('/').next().unwrap_or_default();
+        let password = PASSWORDS.iter().find(|row| row.programs.contains(&program)).or(self.password);
+        let is_pair = self.pairs && kept.is_none() && !name.starts_with('-') && is_secret_name(name);
         // `printf 'TOKEN=%s' x`: the value is one of the further words.
         let format = kept.is_some_and(|kept| value.chars().nth(kept) == Some('%'));
         *self = Self {
-            secret: option && is_secret_name(name) || self.arg && is_name,
+            secret: option
+                && (is_secret_name(name)
+                    || self.password.is_some_and(|row| row.is_apart(name))
+                    || self.curl && is_secret_of_curl(name))
+                || self.arg && is_name
+                || is_pair,
+            cookie: option && self.curl && is_cookie_of_curl(name),
+            of_login: Some(&OF_LOGIN).filter(|row| row.programs.contains(&program)).or(self.of_login),
+            password: match name {
+                "login" => self.of_login.or(password),
+                // Options of what `sshpass` runs are that program's.
+                _ if self.password.is_some() && kept.is_none() && !name.starts_with('-') => {
+                    password.filter(|row| !row.in_front)
+                }
+                _ => password,
+            },
+            pairs: self.pairs || first && program == "rclone",
+            hides: self.hides,
+            sets_hidden: self.sets_hidden || first && program == "pulumi",
             // What is set may stand behind further options.
             given: self.given || format || self.set && is_name,
             user: option && (is_user_option(name) || self.curl && is_user_of_curl(name)),
@@ -140,12 +227,45 @@ impl Before {
                 || self.set && value.starts_with('-'),
             arg: matches!(name, "--arg" | "--argjson"),
             list: kept == Some(length) && value.ends_with('='),
-            curl: self.curl || first && name.rsplit('/').next().is_some_and(|name| name == "curl"),
+            curl: self.curl || first && program == "curl",
             last: name.to_owned(),
             here: false,
             listed: self.listed,
         };
     }
+}
+
+impl Password {
+    /// How many characters of the word stand in front of a password right behind the letter: `-pS1`.
+    fn attached(&self, word: &str) -> Option<usize> {
+        let behind = word.strip_prefix('-')?.strip_prefix(self.letter)?;
+        // `-p3306:3306` is of ports.
+        let is_ports = behind.contains(':')
+            && behind.bytes().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.' | b'/'));
+        (!behind.is_empty() && !is_ports).then_some(2)
+    }
+
+    /// Whether the next word is a password: behind the letter, alone or the last of several.
+    fn is_apart(&self, word: &str) -> bool {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        self.apart && letters.ends_with(self.letter) && letters.bytes().all(|b| b.is_ascii_alphabetic())
+    }
+}
+
+/// Letters of curl that take no value (curl(1)).
+const FLAGS_OF_CURL: &str = "0123469afgGiIjJklLnNOpqRsSvVZ#";
+
+/// Whether an option of curl is given a secret, a long one that is shortened; the whole ones say so by their names.
+fn is_secret_of_curl(option: &str) -> bool {
+    const LONG: &str = "--oauth2-bearer";
+    option.len() >= "--oau".len() && LONG.starts_with(option)
+}
+
+/// Whether an option of curl is given a cookie, or a file of them.
+fn is_cookie_of_curl(option: &str) -> bool {
+    let letters = option.strip_prefix('-').and_then(|letters| letters.strip_suffix('b'));
+    letters.is_some_and(|letters| letters.chars().all(|c| FLAGS_OF_CURL.contains(c)))
+        || option.len() >= "--coo".len() && "--cookie".starts_with(option)
 }
 
 /// Whether an option of curl is given a name and a password, the last letter of several, or a long one that is shortened
@@ -157,9 +277,14 @@ fn is_user_of_curl(option: &str) -> bool {
         || option.len() >= 4 && long.iter().any(|full| full.starts_with(option))
 }
 
-/// How many characters stand in front of a name and a password right behind letters of curl's options: `-Lsume:x`.
+/// How many characters stand in front of a cookie, or of a name and a password, right behind letters of curl's options:
+/// `-Lsume:x`.
 fn cluster_of_curl(word: &str) -> Option<usize> {
     let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    let flags = letters.len() - letters.trim_start_matches(|c| FLAGS_OF_CURL.contains(c)).len();
+    if letters[flags..].starts_with('b') && letters[flags..].contains('=') {
+        return Some(flags + 2);
+    }
     let at = letters.find(['u', 'U', 'E'])?;
     let plain = letters[..at].bytes().all(|b| b.is_ascii_alphabetic());
     (plain && letters[at..].contains(':')).then_some(at + 2)
@@ -167,6 +292,10 @@ fn cluster_of_curl(word: &str) -> Option<usize> {
 
 /// Whether what is set by this name is a secret: `aws_secret_access_key`, `//host/:_authToken`.
 fn is_set_secret(name: &str) -> bool {
+    // `npm config set //host/:_auth`
+    if name.ends_with("_auth") {
+        return true;
+    }
     let name: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     ["token", "secret", "password", "accesskey"].iter().any(|ending| name.ends_with(ending))
