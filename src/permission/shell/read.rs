@@ -279,7 +279,7 @@ impl Reading {
 
     fn simple(&mut self, simple: &SimpleCommand, from: &Directories) -> Result<After, NotUnderstood> {
         let mut leaf = Leaf { directories: from.paths(), fed: self.fed, ..Leaf::default() };
-        let mut cats = 0;
+        let (mut cats, mut has_status) = (0, false);
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 Item::AssignmentWord(assignment, raw) => {
@@ -322,15 +322,19 @@ impl Reading {
                 }
                 Item::Word(raw) | Item::AssignmentWord(_, raw) => {
                     self.atom(false, &raw.value);
-                    let prints = leaf.words.first().is_some_and(|name| name == "echo");
-                    let literal = if prints { word::printed(&raw.value) } else { word::literal(&raw.value) }?;
+                    let status = leaf.words.first().is_some_and(|name| word::may_have_status(name));
+                    let literal = if status { word::printed(&raw.value) } else { word::literal(&raw.value) }?;
                     cats += usize::from(literal.runs_cat);
+                    has_status |= literal.has_status;
                     leaf.words.push(literal.value);
                 }
                 Item::ProcessSubstitution(..) => {
                     return Err(NotUnderstood("a command takes the place of a file in it"));
                 }
             }
+        }
+        if has_status && !word::status_is_no_matter(&leaf.words) {
+            return Err(word::EXPANDS);
         }
         for _ in 0..cats {
             let words = vec!["cat".to_owned()];

@@ -127,11 +127,15 @@ impl Reading<'_> {
             Part::Skip => Some(()),
             Part::Name => self.atom(node, true),
             Part::Word => self.atom(node, false),
-            Part::Expansion if self.text.get(node.byte_range()) == Some("$?") => self.atom(node, false),
+            Part::Expansion if self.is_status(node) => self.atom(node, false),
             Part::Test => self.test(at),
             Part::Inner => each_child(at, |child| self.node(child, depth + 1)),
             Part::Expansion | Part::Refuse => None,
         }
+    }
+
+    fn is_status(&self, node: Node<'_>) -> bool {
+        node.kind() == "simple_expansion" && self.text.get(node.byte_range()) == Some("$?")
     }
 
     fn atom(&mut self, node: Node<'_>, starts: bool) -> Option<()> {
@@ -158,7 +162,7 @@ impl Reading<'_> {
         if depth > MAX_DEPTH || node.is_missing() {
             return None;
         }
-        if whole || node.child_count() == 0 {
+        if whole || self.is_status(node) || node.child_count() == 0 {
             return self.atom(node, false);
         }
         each_child(at, |child| self.pieces(child, depth + 1))

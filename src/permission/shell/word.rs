@@ -19,7 +19,31 @@ pub(super) fn literal(raw: &str) -> Result<Literal, NotUnderstood> {
     printed(raw).and_then(|literal| if literal.has_status { Err(EXPANDS) } else { Ok(literal) })
 }
 
-/// The same of a word that is only printed: which number stands in the place of a `$?` is no matter.
+/// Commands of which [`status_is_no_matter`] may be so.
+pub(super) fn may_have_status(program: &str) -> bool {
+    matches!(program, "echo" | "exit" | "test" | "[")
+}
+
+/// Whether it is no matter to the command which number stands in the place of a `$?` among its words: it is printed, is what
+/// the shell ends with, or is compared with another number. As part of any other word, or of another test (`-f $?`, `-v
+/// a[$?]`), it may be a name.
+pub(super) fn status_is_no_matter(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_number = |word: &str| word == "$?" || word.len() <= 3 && word.bytes().all(|b| b.is_ascii_digit());
+    let compares = |words: &[&str]| match words {
+        [left, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "=" | "==" | "!=", right] => {
+            is_number(left) && is_number(right)
+        }
+        _ => false,
+    };
+    match words.as_slice() {
+        ["echo", ..] | ["exit", "$?"] => true,
+        ["test", compared @ ..] | ["[", compared @ .., "]"] => compares(compared),
+        _ => false,
+    }
+}
+
+/// The same of a word in which a `$?` may stand, where [`status_is_no_matter`].
 pub(super) fn printed(raw: &str) -> Result<Literal, NotUnderstood> {
     let mut literal = Literal::default();
     if raw.chars().all(is_plain) || matches!(raw, "{}" | "[" | "]") {
@@ -51,7 +75,7 @@ pub(super) fn printed(raw: &str) -> Result<Literal, NotUnderstood> {
     Ok(literal)
 }
 
-const EXPANDS: NotUnderstood = NotUnderstood("a variable is expanded in it");
+pub(super) const EXPANDS: NotUnderstood = NotUnderstood("a variable is expanded in it");
 
 impl Literal {
     /// Takes `$?`. No variable that splits words can be set in a text that is understood.

@@ -205,7 +205,22 @@ async fn the_status_may_be_printed() {
         ("cat ok.txt; echo ${?+x}", "ask"),
         ("cat ok.txt; echo ${!?}", "ask"),
         ("cat ok.txt; echo $$ $! $# $-", "ask"),
-        ("cat ok.txt; exit $?", "ask"),
+        ("cat ok.txt; exit $?", "allow"),
+        ("cat ok.txt; exit \"$?\"", "allow"),
+        ("cat ok.txt; [ $? -eq 0 ] && ls", "allow"),
+        ("cat ok.txt; test \"$?\" -ne 0 || ls", "allow"),
+        ("cat ok.txt; if [ 0 = $? ]; then ls; fi", "allow"),
+        ("cat ok.txt; exit 1$?", "ask"),
+        ("cat ok.txt; exit $? 1", "ask"),
+        ("cat ok.txt; [ -f $? ]", "ask"),
+        ("cat ok.txt; [ -v $? ]", "ask"),
+        ("cat ok.txt; test -v 'a[$?]'", "ask"),
+        ("cat ok.txt; test -v \"a[$?]\"", "ask"),
+        ("cat ok.txt; [ x$? -eq 0 ]", "ask"),
+        ("cat ok.txt; [ $? -eq x ]", "ask"),
+        ("cat ok.txt; [ $? -nt 0 ]", "ask"),
+        ("cat ok.txt; [ $? -eq 0 -a -f ok.txt ]", "ask"),
+        ("cat ok.txt; kill $?", "ask"),
     ] {
         none.is(&disk, command, want).await;
     }
