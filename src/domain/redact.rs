@@ -297,10 +297,10 @@ fn named_values(text: &str) -> String {
             continue;
         }
         out.push_str(word);
-        let named = is_secret_name(word);
-        let secret = named || told.is_value(word);
+        let by_itself = is_secret_name(word);
+        let secret = by_itself || told.is_value(word);
         let in_sql = told.is_password(word);
-        told.goes_on(word, named);
+        told.goes_on(word, by_itself);
         let in_call = secret && is_first_of_call(&out, word);
         let how = Naming { secret, in_call, in_sql, in_query };
         let Some((between, value, further)) = value_after(word, after, how) else {

@@ -157,9 +157,8 @@ const BENEATH_PLAIN: &[(&str, &[&str])] = &[("mise", &["config.toml", "config.lo
 /// Endings of names that are protected like [`NAMES`]: tasks and settings of an editor's workspace.
 const ENDINGS: &[&str] = &[".code-workspace"];
 
-/// Beginnings and endings of names that are protected like [`NAMES`]: what mise reads for one of its environments
-/// (`mise.production.toml`).
-const AROUND: &[(&str, &str)] = &[("mise.", ".toml"), (".mise.", ".toml")];
+/// Names that are protected like [`NAMES`], whatever stands in the star's place: what mise reads for one of its environments.
+const AROUND: &[&str] = &["mise.*.toml", ".mise.*.toml"];
 
 /// The protected name in `path` (absolute, without dots), if a change to it has to be confirmed. Letters match
 /// in either case: the file system may not tell them apart.
@@ -179,8 +178,8 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         if let Some(ending) = ENDINGS.iter().find(|ending| ends_with(part, ending)) {
             return Some(ending);
         }
-        if let Some((beginning, _)) = AROUND.iter().find(|around| stands_around(part, around)) {
-            return Some(beginning);
+        if let Some(around) = AROUND.iter().find(|around| stands_around(part, around)) {
+            return Some(around);
         }
         let below = BENEATH.iter().find(|(directory, _)| directory.eq_ignore_ascii_case(part));
         if let Some((directory, names)) = below {
@@ -226,7 +225,8 @@ fn ends_with(name: &str, ending: &str) -> bool {
     at.and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
 }
 
-fn stands_around(name: &str, (beginning, ending): &(&str, &str)) -> bool {
+fn stands_around(name: &str, around: &str) -> bool {
+    let Some((beginning, ending)) = around.split_once('*') else { return false };
     let begins = name.get(..beginning.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(beginning));
     begins && name.len() > beginning.len() + ending.len() && ends_with(name, ending)
 }
@@ -239,7 +239,8 @@ pub(crate) fn may_be_among(parts: &[NamePattern]) -> Option<&'static str> {
             part.has_star() || next.is_none_or(|next| names.iter().any(|name| next.may_be(name, true)))
         };
         let by_itself = NAMES.iter().chain(ENDINGS).find(|name| part.may_be(name, false)).copied();
-        let around = || AROUND.iter().map(|(beginning, _)| *beginning).find(|name| part.begins_with(name));
+        let begins = |around: &&str| part.begins_with(around.split('*').next().unwrap_or(around));
+        let around = || AROUND.iter().copied().find(begins);
         by_itself.or_else(around).or_else(|| {
             let directory = |row: &&(&str, &[&str])| part.may_be(row.0, false) && beneath(row.1);
             BENEATH.iter().find(directory).map(|(directory, _)| *directory)
@@ -289,8 +290,8 @@ mod tests {
             ("/ws/.yarn/releases/yarn.cjs", Some(".yarn")),
             ("/ws/.yarn/cache/x.zip", None),
             ("/ws/.zed/tasks.json", Some(".zed")),
-            ("/ws/mise.ci.toml", Some("mise.")),
-            ("/ws/sub/.Mise.ci.local.toml", Some(".mise.")),
+            ("/ws/mise.ci.toml", Some("mise.*.toml")),
+            ("/ws/sub/.Mise.ci.local.toml", Some(".mise.*.toml")),
             ("/ws/mise.toml", Some("mise.toml")),
             ("/ws/mise..toml", None),
             ("/ws/promise.ci.toml", None),

@@ -38,7 +38,7 @@ pub(super) fn status_is_no_matter(words: &[String]) -> bool {
     };
     match words.as_slice() {
         ["echo", ..] | ["exit", "$?"] => true,
-        ["test", compared @ ..] | ["[", compared @ .., "]"] => compares(compared),
+        ["test", operands @ ..] | ["[", operands @ .., "]"] => compares(operands),
         _ => false,
     }
 }

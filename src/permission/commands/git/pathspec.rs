@@ -255,6 +255,7 @@ mod tests {
             ("git restore .github/work*/x", true),
             ("git rm .*", true),
             ("git restore *.yml", true),
+            ("git restore mise.c*", true),
             ("git restore .github/*.yml", true),
             ("git restore .github/ISSUE*", false),
             ("git rm -r . :!.husky", false),

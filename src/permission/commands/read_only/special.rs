@@ -221,10 +221,9 @@ pub(super) fn one_directory<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
 /// A number for the shell's own end.
 pub(super) fn status<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
     match line.operands.as_slice() {
-        [] => Some(Vec::new()),
+        // Or how the command before ended.
+        [] | ["$?"] => Some(Vec::new()),
         [number] if number.len() < 4 && number.bytes().all(|b| b.is_ascii_digit()) => Some(Vec::new()),
-        // How the command before ended.
-        ["$?"] => Some(Vec::new()),
         _ => None,
     }
 }

@@ -89,6 +89,11 @@ const WRITTEN: &[&str] = &[
     ".github/copilot-instructions.md",
     "lefthook.yml",
     "mise.toml",
+    "mise.ci.toml",
+    "mise/config.toml",
+    ".github/hooks/a.json",
+    ".agents/skills/a.md",
+    ".dir-locals.el",
     ".tool-versions",
 ];
 
