@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::commands::read_only::Targets;
-use super::policy::Policy;
+use super::narrowing::Narrowing;
 use super::shell::WordPath;
 use super::subject::Place;
 use crate::workspace::Workspace;
@@ -60,19 +60,19 @@ fn nothing_stops(
 /// Symlinks count by their names, since what descends here does not follow them.
 pub(super) fn is_clear<'p>(
     paths: impl IntoIterator<Item = &'p Path>,
-    policy: &Policy,
+    rules: Narrowing<'_>,
     place: &Place,
 ) -> bool {
     let mut left = MAX_NAMES;
     paths.into_iter().all(|start| {
-        if policy.hides(start, place) {
+        if rules.hides(start, place) {
             return false;
         }
-        !policy.may_hide_beneath(start, place)
+        !rules.may_hide_beneath(start, place)
             || nothing_stops(start, &mut left, |path, kind, depth| {
-                if policy.hides(path, place) || kind.is_dir() && depth >= MAX_DEPTH {
+                if rules.hides(path, place) || kind.is_dir() && depth >= MAX_DEPTH {
                     Next::Stop
-                } else if policy.may_hide_beneath(path, place) {
+                } else if rules.may_hide_beneath(path, place) {
                     Next::Enter
                 } else {
                     Next::Pass
@@ -81,11 +81,11 @@ pub(super) fn is_clear<'p>(
     })
 }
 
-/// Whether no path at or beneath the directories that the words mean is one that a rule denies, as far as can be seen now:
+/// Whether no path at or beneath the directories that the words mean is one that a rule speaks of, as far as can be seen now:
 /// every name was looked at, and no symlink leads to what was not.
 pub(super) fn holds_nothing_denied<'w>(
     words: impl IntoIterator<Item = &'w WordPath>,
-    policy: &Policy,
+    rules: Narrowing<'_>,
     place: &Place,
 ) -> bool {
     let starts: HashSet<(&Path, bool)> =
@@ -93,7 +93,7 @@ pub(super) fn holds_nothing_denied<'w>(
     let mut left = MAX_NAMES;
     starts.into_iter().all(|(start, may_edit)| {
         // What a word means by its own is held against the rules as it is.
-        let denied = |path: &Path| policy.denies_word(path, may_edit, place);
+        let denied = |path: &Path| rules.speaks_of_word(path, may_edit, place);
         nothing_stops(start, &mut left, |path, kind, _| {
             if denied(path) || kind.is_symlink() && !leads_to_nothing_else(path, start, &denied) {
                 Next::Stop

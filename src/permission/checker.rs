@@ -131,25 +131,64 @@ pub struct Confirmation {
 
 type HidesPath = dyn Fn(&Path) -> bool + Send + Sync;
 
+/// Why a path does not show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Veil {
+    /// As if it were not there: a rule denies that it is read.
+    Denied,
+    /// Nobody was asked about reading it.
+    Unasked,
+}
+
 /// Tells which paths are hidden.
 #[derive(Clone, Default)]
-pub struct Hidden(Option<Arc<HidesPath>>);
+pub struct Hidden {
+    denied: Option<Arc<HidesPath>>,
+    unasked: Option<Arc<HidesPath>>,
+}
 
 impl Hidden {
     /// By a predicate over absolute paths.
     pub fn by(predicate: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(predicate)))
+        Self { denied: Some(Arc::new(predicate)), unasked: None }
+    }
+
+    /// And by one for what would have to be asked about.
+    #[must_use]
+    pub fn or_unasked(self, predicate: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        Self { unasked: Some(Arc::new(predicate)), ..self }
     }
 
     /// Whether the path must not be seen.
     pub fn hides(&self, path: &Path) -> bool {
-        self.0.as_ref().is_some_and(|predicate| predicate(path))
+        self.hides_as(Veil::Denied, path) || self.hides_as(Veil::Unasked, path)
+    }
+
+    /// Whether it must not be seen for this reason.
+    pub fn hides_as(&self, veil: Veil, path: &Path) -> bool {
+        let predicate = match veil {
+            Veil::Denied => &self.denied,
+            Veil::Unasked => &self.unasked,
+        };
+        predicate.as_ref().is_some_and(|predicate| predicate(path))
+    }
+
+    /// Whether anything may be hidden for this reason.
+    pub fn may_hide_as(&self, veil: Veil) -> bool {
+        match veil {
+            Veil::Denied => self.denied.is_some(),
+            Veil::Unasked => self.unasked.is_some(),
+        }
     }
 }
 
 impl std::fmt::Debug for Hidden {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "Hidden(by rules)" } else { "Hidden(nothing)" })
+        f.write_str(if self.denied.is_some() || self.unasked.is_some() {
+            "Hidden(by rules)"
+        } else {
+            "Hidden(nothing)"
+        })
     }
 }
 

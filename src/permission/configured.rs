@@ -401,7 +401,28 @@ impl PermissionChecker for PolicyChecker {
 
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden {
         let (policy, place) = (self.policy(request), self.place(request));
-        Hidden::by(move |path| policy.hides(path, &place))
+        let bypass = request.flags.bypass;
+        let hidden = {
+            let (policy, place) = (Arc::clone(&policy), place.clone());
+            Hidden::by(move |path| policy.hides(path, &place))
+        };
+        if !policy.may_ask_about_reading(bypass) {
+            return hidden;
+        }
+        // The verdict spoke of the paths that the call names: what a rule covers of them was confirmed as a whole.
+        let named: Vec<PathBuf> = request
+            .paths
+            .iter()
+            .flat_map(|path| [&path.located.requested, &path.located.real])
+            .map(|path| place.resolve(path))
+            .collect();
+        let confirmed: Vec<PathBuf> =
+            named.iter().filter(|path| policy.asks_about_reading(path, &place, bypass)).cloned().collect();
+        hidden.or_unasked(move |path| {
+            policy.asks_about_reading(path, &place, bypass)
+                && !named.iter().any(|named| named == path)
+                && !confirmed.iter().any(|confirmed| path.starts_with(confirmed))
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::commands::copies::{Copy, MAX};
 use super::located;
-use super::policy::Policy;
+use super::narrowing::Narrowing;
 use super::protected;
 use super::shell::{CommandAnalysis, WordPath};
 use super::subject::{OnDisk, Place};
@@ -23,7 +23,7 @@ pub(super) fn locate(
     analysis: &CommandAnalysis,
     workspace: &Workspace,
     place: &Place,
-    policy: &Policy,
+    rules: &[Narrowing<'_>],
     on_disk: &mut OnDisk,
 ) {
     let copies = analysis.copies(place);
@@ -33,7 +33,7 @@ pub(super) fn locate(
     let mut copying = Copying {
         workspace,
         place,
-        policy,
+        rules,
         names: MAX_NAMES,
         untold: copies.len() > MAX,
         lost: false,
@@ -53,7 +53,7 @@ pub(super) fn locate(
 struct Copying<'a> {
     workspace: &'a Workspace,
     place: &'a Place,
-    policy: &'a Policy,
+    rules: &'a [Narrowing<'a>],
     /// So many names may still be looked at.
     names: usize,
     /// Not all was looked at.
@@ -167,7 +167,7 @@ impl Copying<'_> {
         }
         let inside = |located: &Located| located.real.starts_with(&self.place.workspace);
         let obeyed = target.kind.is_some() || inside(&target) && !inside(&source);
-        if !obeyed && !self.policy.guards_paths() {
+        if !obeyed && !self.rules.iter().any(|rules| rules.guards_paths()) {
             return;
         }
         let real = (target.kind == Some(FileKind::Directory)).then_some(target.real);
@@ -225,7 +225,7 @@ impl Copying<'_> {
                 self.tell(&written, path, false);
                 return None;
             }
-            if self.policy.guards(&path, self.place) {
+            if self.rules.iter().any(|rules| rules.guards(&path, self.place)) {
                 self.tell(&written, path, false);
             }
         }

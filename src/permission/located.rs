@@ -12,6 +12,7 @@ use super::checker::PermissionRequest;
 use super::commands::{carriers, git, kind};
 use super::copies;
 use super::lexical;
+use super::narrowing::Narrowing;
 use super::policy::{self, Policy};
 use super::repository;
 use super::shell::scan;
@@ -90,14 +91,22 @@ pub(super) fn of_command(
         on_disk.operands_located = false;
     }
     // What another command of the text puts there first cannot be seen yet. (A redirection is judged by itself.)
-    on_disk.nothing_hidden = !policy.guards_reads()
-        || analysis.runs_only_readers(on_disk.plain_repositories)
-            && nothing_hidden(analysis, &operands, policy, place);
+    let rules: Vec<Narrowing<'_>> = policy.narrowing(request.flags.bypass).collect();
+    let only_readers = analysis.runs_only_readers(on_disk.plain_repositories);
+    for rules in &rules {
+        if !rules.guards_reads() || only_readers && nothing_hidden(analysis, &operands, *rules, place) {
+            on_disk.nothing_hidden.note(rules.hold);
+        }
+    }
     locate_words(analysis, &scope.workspace, directory, place, &mut on_disk);
-    copies::locate(analysis, &scope.workspace, place, policy, &mut on_disk);
-    on_disk.nothing_denied = nothing_denied(analysis, policy, place, &on_disk);
+    copies::locate(analysis, &scope.workspace, place, &rules, &mut on_disk);
+    for rules in &rules {
+        if nothing_denied(analysis, *rules, place, &on_disk) {
+            on_disk.nothing_denied.note(rules.hold);
+        }
+    }
     programs_behind_links(analysis, directory, &mut on_disk);
-    locate_tracked(analysis, &scope.workspace, directory, place, policy, &mut on_disk);
+    locate_tracked(analysis, &scope.workspace, directory, place, &rules, &mut on_disk);
     (operands, on_disk)
 }
 
@@ -155,10 +164,13 @@ fn locate_tracked(
     workspace: &Workspace,
     directory: &Path,
     place: &Place,
-    policy: &Policy,
+    rules: &[Narrowing<'_>],
     on_disk: &mut OnDisk,
 ) {
-    let Some(script) = analysis.understood().filter(|_| policy.guards_paths()) else { return };
+    let Some(script) = analysis.understood().filter(|_| rules.iter().any(|rules| rules.guards_paths()))
+    else {
+        return;
+    };
     let mut starts: HashSet<PathBuf> = HashSet::new();
     for leaf in script.leaves() {
         match git::pathspec::discards(&leaf.words) {
@@ -169,18 +181,20 @@ fn locate_tracked(
     }
     let mut left = MAX_NAMES;
     for start in starts {
-        let mut guarded = None;
+        let mut guarded = vec![None; rules.len()];
         let mut hold = |path: PathBuf| {
             left = left.saturating_sub(1);
-            if guarded.is_none() && left > 0 && policy.guards(&path, place) {
-                guarded = Some(path);
+            for (guarded, rules) in guarded.iter_mut().zip(rules) {
+                if guarded.is_none() && left > 0 && rules.guards(&path, place) {
+                    *guarded = Some(path.clone());
+                }
             }
         };
         let known = workspace
             .locate(directory, &start)
             .is_ok_and(|start| repository::tracked(workspace, &start.real, &mut hold).is_some());
         on_disk.words_located &= known && left > 0;
-        on_disk.may_lead.extend(guarded.map(|path| WordPath {
+        on_disk.may_lead.extend(guarded.into_iter().flatten().map(|path| WordPath {
             written: path.clone(),
             path,
             may_edit: true,
@@ -195,7 +209,7 @@ fn locate_tracked(
 fn nothing_hidden(
     analysis: &CommandAnalysis,
     operands: &[SubjectPath],
-    policy: &Policy,
+    rules: Narrowing<'_>,
     place: &Place,
 ) -> bool {
     let Some(numbers) = analysis.descending() else { return false };
@@ -203,19 +217,19 @@ fn nothing_hidden(
     numbers.iter().all(|number| of(*number).next().is_some())
         && beneath::is_clear(
             numbers.iter().flat_map(|n| of(*n)).map(|path| path.real.as_path()),
-            policy,
+            rules,
             place,
         )
 }
 
-/// Whether one command of the text at most may change files, and nothing that a rule denies lies beneath the directories
+/// Whether one command of the text at most may change files, and nothing that a rule speaks of lies beneath the directories
 /// that it is given.
-fn nothing_denied(analysis: &CommandAnalysis, policy: &Policy, place: &Place, on_disk: &OnDisk) -> bool {
-    if !policy.guards_paths() || !analysis.changes_by_one(on_disk.plain_repositories) {
+fn nothing_denied(analysis: &CommandAnalysis, rules: Narrowing<'_>, place: &Place, on_disk: &OnDisk) -> bool {
+    if !rules.guards_paths() || !analysis.changes_by_one(on_disk.plain_repositories) {
         return false;
     }
     let words = policy::words_of(analysis, place, on_disk);
-    beneath::holds_nothing_denied(policy.directories_that_may_hold_denied(&words, place), policy, place)
+    beneath::holds_nothing_denied(rules.directories_that_may_hold(&words, place), rules, place)
 }
 
 /// Looks up what programs that are named by a path lead to: rules speak of those by their names.

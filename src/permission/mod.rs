@@ -22,6 +22,7 @@ pub mod host;
 mod lexical;
 mod located;
 mod name_pattern;
+mod narrowing;
 pub mod offer;
 mod path_pattern;
 mod petition;
@@ -44,7 +45,7 @@ pub use audit::Told;
 pub use call::{NothingToPreview, Preview, Previewer, ResolvedCall, Touch};
 pub use checker::{
     AllowAll, Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
-    ReadOnlyInside,
+    ReadOnlyInside, Veil,
 };
 pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
 pub use desk::{

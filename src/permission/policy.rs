@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use super::breaker;
 use super::commands::git;
-use super::commands::open_ended::OpenEnded;
 use super::commands::read_only::KnownUse;
 use super::grant::Grant;
 use super::path_pattern::{PathPatternError, Reach};
@@ -158,6 +157,9 @@ impl Policy {
         if let Some(rule) = asked {
             return asks(false, by_rule("asked about by", rule), circumstances);
         }
+        if let Some(reason) = self.unless_bypass().might_reach(subject, &words) {
+            return asks(false, reason, circumstances);
+        }
         if let Some(reason) = self.allowed(subject, circumstances) {
             return Verdict { decision: Decision::Allow, reason };
         }
@@ -186,33 +188,14 @@ impl Policy {
         protected::is_own(&path, &self.own_paths) || self.deny.read_guard(&path, place).is_some()
     }
 
-    /// Whether something that is hidden may lie beneath the directory, for all that the rules say.
-    pub(super) fn may_hide_beneath(&self, directory: &Path, place: &Place) -> bool {
-        self.own_paths.iter().any(|own| own.starts_with(directory))
-            || self.deny.reads_beneath(directory, place)
-    }
-
-    /// Whether a rule hides anything from reading.
-    pub(super) fn guards_reads(&self) -> bool {
-        self.deny.guards_reads()
-    }
-
-    /// Whether a rule that holds in every session speaks of paths.
-    pub(super) fn guards_paths(&self) -> bool {
-        self.deny.guards_paths() || self.always_ask.guards_paths()
-    }
-
-    /// Whether such a rule speaks of a change of this path (absolute, without dots).
-    pub(super) fn guards(&self, path: &Path, place: &Place) -> bool {
-        let [path, written] = [path.to_path_buf(), PathBuf::new()];
-        let word =
-            [WordPath { path, written, may_edit: true, descends: false, directory: false, sweeps: false }];
-        self.deny.any_word(place, &word).or_else(|| self.always_ask.any_word(place, &word)).is_some()
+    /// Toolgate's own data and config.
+    pub(super) fn own_paths(&self) -> &[PathBuf] {
+        &self.own_paths
     }
 
     /// Whether what a rule hides may lie where the command descends.
     fn hides_beneath(&self, subject: &Subject<'_>) -> bool {
-        self.deny.guards_reads() && !subject.on_disk.nothing_hidden
+        self.narrowing(false).any(|rules| rules.hides_beneath(subject))
     }
 
     fn denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
@@ -264,7 +247,7 @@ impl Policy {
             let text = format!("{program} gets words that are not told, and a rule speaks of it");
             return Some(Reason::new(By::NotUnderstood, text));
         }
-        if let Some(reason) = self.might_reach_denied(subject, words) {
+        if let Some(reason) = self.in_every_session().might_reach(subject, words) {
             return Some(reason);
         }
         let typed_freely = subject.tool == "BashInput" && self.allow.outright(subject).is_some();
@@ -283,62 +266,6 @@ impl Policy {
             return Some(Reason::new(By::NotUnderstood, text));
         }
         None
-    }
-
-    /// Whether a rule that holds in every session speaks of a name that one of these may be.
-    fn may_name(&self, made: &[OpenEnded]) -> bool {
-        self.deny.may_name(made) || self.always_ask.may_name(made)
-    }
-
-    /// A command whose words do not say all that it reads or changes, where path rules hold in every session.
-    fn might_reach_denied(&self, subject: &Subject<'_>, words: &[WordPath]) -> Option<Reason> {
-        let command = subject.command.as_ref()?;
-        let on_disk = &subject.on_disk;
-        let located = on_disk.operands_located && on_disk.words_located;
-        let guards_paths = self.guards_paths();
-        let text = if guards_paths && !located {
-            "it is not known where a path in it leads, and rules that hold in every session speak of paths"
-        } else if guards_paths && command.opens_untold_names() {
-            "a program in it gets names of files that are not told, and rules that hold in every session speak of paths"
-        } else if guards_paths && self.may_name(&command.open_ended()) {
-            "it makes names of a beginning that it is given, and a rule speaks of such a name"
-        } else if guards_paths && command.may_follow_new_links() {
-            "a command of it may make a link, so it is not known where a path of another one leads, and rules that hold \
-             in every session speak of paths"
-        } else if self.hides_beneath(subject) && command.descends() {
-            "it reads what lies beneath a directory, and what may not be read may be there"
-        } else if self
-            .directories_that_may_hold_denied(words, &subject.place)
-            .any(|word| !on_disk.nothing_denied || self.deny.reaches_in_its_place(word, &subject.place))
-        {
-            "it is given a directory in which there may be what a rule denies"
-        } else if words.iter().filter(|w| w.sweeps).any(|w| {
-            [&self.deny, &self.always_ask].iter().any(|list| list.reaches_beneath(w, &subject.place))
-        }) {
-            "it takes files that it does not name, and a rule that holds in every session may speak of them"
-        } else if [&self.deny, &self.always_ask]
-            .iter()
-            .any(|list| list.any_word(&subject.place, &subject.on_disk.may_lead).is_some())
-        {
-            "a pattern or a copy in it reaches a path that a rule speaks of"
-        } else {
-            return None;
-        };
-        Some(Reason::new(By::Protection, text))
-    }
-
-    /// Directories that words mean to go into, for all that is known, and beneath which what a rule denies may lie.
-    pub(super) fn directories_that_may_hold_denied<'w>(
-        &'w self,
-        words: &'w [WordPath],
-        place: &'w Place,
-    ) -> impl Iterator<Item = &'w WordPath> {
-        words.iter().filter(|w| w.directory && w.descends && self.deny.reaches_beneath(w, place))
-    }
-
-    /// Whether a rule denies what a word for this path would do, for all that is known.
-    pub(super) fn denies_word(&self, path: &Path, may_edit: bool, place: &Place) -> bool {
-        self.deny.guards_word(path, may_edit, place)
     }
 
     /// Whether a rule or grant may speak for a command where it starts: in the workspace, or in a directory that

@@ -47,9 +47,9 @@ pub struct OnDisk {
     /// It is known where every word leads that may be a path.
     pub words_located: bool,
     /// Where the command descends, no name is one that a rule hides.
-    pub nothing_hidden: bool,
-    /// Beneath the directories that words name lies nothing that a rule denies, and nothing else in the text changes that.
-    pub nothing_denied: bool,
+    pub nothing_hidden: KnownFor,
+    /// Beneath the directories that words name lies nothing that a rule speaks of, and nothing else in the text changes that.
+    pub nothing_denied: KnownFor,
     /// Where words lead that name a directory, or something else than their spelling says.
     pub(crate) leads: Vec<WordPath>,
     /// Commands whose program is a link, under the names of what it leads to.
@@ -62,6 +62,40 @@ pub struct OnDisk {
     pub(crate) copies_untold: bool,
     /// Where words lead when the shell takes them for patterns of names, and what copies of trees bring.
     pub(crate) may_lead: Vec<WordPath>,
+}
+
+/// The sessions that a rule which narrows holds in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// Every session.
+    Always,
+    /// Those that do not run everything that is not held back.
+    UnlessBypass,
+}
+
+/// The rules that something was found out for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KnownFor {
+    always: bool,
+    unless_bypass: bool,
+}
+
+impl KnownFor {
+    /// It is so for rules that hold in these sessions.
+    pub(super) fn note(&mut self, hold: Hold) {
+        match hold {
+            Hold::Always => self.always = true,
+            Hold::UnlessBypass => self.unless_bypass = true,
+        }
+    }
+
+    /// Whether it is so for rules that hold in these sessions.
+    pub(super) fn is_known(self, hold: Hold) -> bool {
+        match hold {
+            Hold::Always => self.always,
+            Hold::UnlessBypass => self.unless_bypass,
+        }
+    }
 }
 
 impl OnDisk {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::arguments::read_arguments;
 use super::blocking::{self, given_up};
 use super::judged;
-use super::search::SearchError;
+use super::search::{SearchError, UNASKED};
 use super::suggest::missing_file;
 use super::{GuideExample, Tool, ToolCtx, ToolGuide};
 use crate::domain::outcome::ToolOutcome;
@@ -132,6 +132,9 @@ fn render(tree: &Tree, shown: &str) -> ToolResult {
             "\n[Only {} entries are shown (at most {ENTRIES_MAX}). List a folder beneath by itself, or use Glob.]",
             tree.shown()
         );
+    }
+    if tree.unasked() > 0 {
+        let _ = writeln!(text, "\n[Left out: {} {UNASKED}.]", tree.unasked());
     }
     ToolResult::ok(text).with_details(json!({"shown": tree.shown(), "cut": tree.is_cut()}))
 }

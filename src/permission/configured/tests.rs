@@ -1,5 +1,6 @@
 //! Commands in a workspace on the disk: what their words lead to counts.
 
+mod asked;
 mod links;
 mod unasked;
 mod untold;
@@ -45,6 +46,7 @@ fn disk() -> Disk {
 struct Given<'a> {
     deny: &'a [&'a str],
     allow: &'a [&'a str],
+    ask: &'a [&'a str],
     always_ask: &'a [&'a str],
     workdir: Option<&'a str>,
     bypass: bool,
@@ -60,6 +62,7 @@ impl Given<'_> {
         let permissions = PermissionsConfig {
             deny: texts(self.deny),
             allow: texts(self.allow),
+            ask: texts(self.ask),
             always_ask: texts(self.always_ask),
             ..PermissionsConfig::default()
         };

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 
-use crate::permission::Hidden;
+use crate::permission::{Hidden, Veil};
 use crate::tools::blocking::Patience;
 use crate::tools::search::{IgnoreRules, SearchError, Walk, bytes_said, shown_name};
 use crate::workspace::{FileKind, ListEntry, Located, Workspace};
@@ -43,7 +43,7 @@ const HEAVY: &[&str] = &[
 /// What lists folders for one call.
 pub(super) struct Explorer<'a> {
     pub(super) workspace: &'a Workspace,
-    /// What must not be seen: it is as if not there.
+    /// What must not be seen: it is as if not there, but that what a rule asks about is counted.
     pub(super) hidden: &'a Hidden,
     pub(super) patience: &'a Patience,
 }
@@ -57,6 +57,8 @@ pub(super) struct Tree {
     /// What is said at the end of the folder's own entries.
     rest: Option<String>,
     cut: bool,
+    /// Entries that a rule asks about.
+    unasked: u64,
 }
 
 #[derive(Debug, Default)]
@@ -114,7 +116,8 @@ impl Explorer<'_> {
         for entry in listing.entries {
             self.patience.check()?;
             let place = folder.place.entry(&entry.name, entry.kind);
-            if walk.is_hidden(&place) {
+            if let Some(veil) = walk.veil(&place) {
+                tree.unasked += u64::from(veil == Veil::Unasked);
                 continue;
             }
             if tree.nodes.len() >= ENTRIES_MAX {
@@ -198,7 +201,12 @@ impl Tree {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && !self.cut
+        self.nodes.is_empty() && !self.cut && self.unasked == 0
+    }
+
+    /// How many entries are left out because a rule asks about them.
+    pub(super) fn unasked(&self) -> u64 {
+        self.unasked
     }
 
     /// There are more entries than are shown.

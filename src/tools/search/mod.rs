@@ -16,7 +16,7 @@ use crate::domain::visible;
 pub(super) use ignored::IgnoreRules;
 pub(super) use matches::{FileSearch, Found, Mode, Pattern};
 pub(super) use together::{Batch, Looks, together};
-pub(super) use walk::{SearchError, Seen, Skipped, Walk};
+pub(super) use walk::{SearchError, Seen, Skipped, UNASKED, Walk};
 
 /// A number with its noun: `1 file`, `2 files`.
 pub(super) fn counted(count: u64, noun: &str) -> String {

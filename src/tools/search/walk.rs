@@ -1,5 +1,5 @@
-//! A walk over the files beneath a judged folder: in order, by descriptor, following no symlink, hiding what a
-//! deny rule hides, and counting what it skips.
+//! A walk over the files beneath a judged folder: in order, by descriptor, following no symlink, hiding what rules
+//! hide, and counting what it skips.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::counted;
 use super::ignored::{IGNORE_FILE, IgnoreRules};
-use crate::permission::Hidden;
+use crate::permission::{Hidden, Veil};
 use crate::tools::blocking::{GivenUp, Patience};
 use crate::workspace::{FileKind, ListEntry, Located, OpenFolder, Workspace, WorkspaceError};
 
@@ -17,6 +17,9 @@ use crate::workspace::{FileKind, ListEntry, Located, OpenFolder, Workspace, Work
 const DEPTH_MAX: usize = 128;
 /// The most entries of one folder.
 const FOLDER_ENTRIES_MAX: usize = 100_000;
+
+/// What is said of what a rule asks about.
+pub(in crate::tools) const UNASKED: &str = "that a rule asks about (a call that names them asks)";
 
 /// The most entries that are handed on at once.
 pub(super) const RUN_ENTRIES: usize = 64;
@@ -35,6 +38,8 @@ pub(in crate::tools) enum SearchError {
 /// What a search left out, each kind counted. What a deny rule hides is not counted: it is as if not there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::tools) struct Skipped {
+    /// Files and folders that a rule asks about, and nobody was asked.
+    pub(in crate::tools) unasked: u64,
     /// Files and folders that a `.gitignore` names.
     pub(in crate::tools) ignored: u64,
     /// Symlinks that were not followed.
@@ -58,6 +63,7 @@ pub(in crate::tools) struct Skipped {
 impl Skipped {
     /// Adds what a later part of the same search left out.
     pub(in crate::tools) fn add(&mut self, later: Self) {
+        self.unasked += later.unasked;
         self.ignored += later.ignored;
         self.links += later.links;
         self.special += later.special;
@@ -72,6 +78,7 @@ impl Skipped {
     /// A notice for the model; empty when nothing was skipped.
     pub(in crate::tools) fn notice(&self) -> String {
         let kinds = [
+            (self.unasked, UNASKED),
             (self.ignored, "ignored by .gitignore (include_ignored shows them)"),
             (self.binary, "binary"),
             (self.links, "symbolic links, not followed"),
@@ -175,7 +182,11 @@ impl Walk<'_> {
                 continue;
             };
             let place = folder.listed.place.entry(&entry.name, entry.kind);
-            if self.is_hidden(&place) || (entry.name == ".git" && !self.include_ignored) {
+            if let Some(veil) = self.veil(&place) {
+                skipped.unasked += u64::from(veil == Veil::Unasked);
+                continue;
+            }
+            if entry.name == ".git" && !self.include_ignored {
                 continue;
             }
             if folder.listed.rules.ignores(&place.real, true) {
@@ -204,7 +215,8 @@ impl Walk<'_> {
         let folder = self.workspace.open_folder(place);
         for entry in &run.entries {
             let place = place.entry(&entry.name, entry.kind);
-            if self.is_hidden(&place) {
+            if let Some(veil) = self.veil(&place) {
+                skipped.unasked += u64::from(veil == Veil::Unasked);
                 continue;
             }
             if rules.ignores(&place.real, false) {
@@ -222,24 +234,30 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a deny rule covers the place as named, as it really lies, or, for a symlink, where it leads.
-    pub(in crate::tools) fn is_hidden(&self, place: &Located) -> bool {
+    /// Whether a rule hides the place as named, as it really lies, or, for a symlink, where it leads.
+    pub(in crate::tools) fn veil(&self, place: &Located) -> Option<Veil> {
+        let mut veils = [Veil::Denied, Veil::Unasked].into_iter();
+        veils.find(|veil| self.hidden.may_hide_as(*veil) && self.is_hidden(place, *veil))
+    }
+
+    fn is_hidden(&self, place: &Located, veil: Veil) -> bool {
+        let hides = |path: &Path| self.hidden.hides_as(veil, path);
         let named_otherwise = place.requested != place.real;
-        if self.hidden.hides(&place.real) || (named_otherwise && self.hidden.hides(&place.requested)) {
+        if hides(&place.real) || (named_otherwise && hides(&place.requested)) {
             return true;
         }
-        place.kind == Some(FileKind::Symlink) && self.leads_to_hidden(place)
+        place.kind == Some(FileKind::Symlink) && self.leads_to_hidden(place, &hides)
     }
 
     /// Where a symlink leads, followed to its end, or as far as its text alone says.
-    fn leads_to_hidden(&self, link: &Located) -> bool {
+    fn leads_to_hidden(&self, link: &Located, hides: &dyn Fn(&Path) -> bool) -> bool {
         let (Some(folder), Ok(text)) = (link.real.parent(), self.workspace.link_target(link)) else {
             return false;
         };
         let at = |path: &Path| self.workspace.locate(folder, path).ok();
         let places = [at(&link.real), at(Path::new(&text))];
-        places.iter().flatten().any(|to| self.hidden.hides(&to.requested) || self.hidden.hides(&to.real))
-            || self.hidden.hides(&folder.join(&text))
+        places.iter().flatten().any(|to| hides(&to.requested) || hides(&to.real))
+            || hides(&folder.join(&text))
     }
 
     fn folder(

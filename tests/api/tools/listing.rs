@@ -76,6 +76,46 @@ async fn p10_f2_f4_what_a_rule_denies_neither_shows_nor_answers() {
     assert_eq!(call["result"]["result"], "secre does not exist.", "{call}");
 }
 
+/// What a rule asks about is left out of what was not asked about, and it is said.
+#[tokio::test]
+async fn what_a_rule_asks_about_is_left_out_and_counted() {
+    for list in ["ask", "always_ask"] {
+        let config = json!({"permissions": {list: ["Read(**/.env)", "Read(secret/**)"]}});
+        let server = TestServer::with_config(&config);
+        let session = with_files(&server, &["a/.env", "a/open", ".env", "secret/key"]).await;
+        let grep = json!({"pattern": "text", "include_ignored": true});
+        let said = |call: &Value| call["result"]["result"].as_str().unwrap().to_owned();
+        let asks = "that a rule asks about (a call that names them asks)";
+        let text = said(&ended(&session, "g", "Grep", grep.clone()).await);
+        assert_eq!(text, format!("a/open\n\n[1 file with a match.]\n[Skipped: 3 {asks}.]"));
+        let text = said(&ended(&session, "b", "Glob", json!({"pattern": "**/*"})).await);
+        assert_eq!(text, format!("a/open\n\n[Skipped: 3 {asks}.]"));
+        let text = said(&ended(&session, "l", "ListDir", json!({"depth": 4})).await);
+        assert_eq!(text, format!("./\n  a/\n    open  5 B\n\n[Left out: 3 {asks}.]\n"));
+        // A call that names them shows them once a person has allowed it.
+        for (id, tool, arguments, want) in [
+            (
+                "n",
+                "Grep",
+                json!({"pattern": "text", "path": "secret"}),
+                "secret/key\n\n[1 file with a match.]",
+            ),
+            ("e", "Grep", json!({"pattern": "text", "path": ".env"}), ".env\n\n[1 file with a match.]"),
+            ("d", "ListDir", json!({"path": "secret"}), "secret/\n  key  5 B\n"),
+        ] {
+            let approval = session.asks(id, tool, arguments).await;
+            server.operator().allow(&approval).await;
+            let call = session.ended(id).await;
+            assert_eq!(said(&call), want, "{call}");
+        }
+        // Bypass passes over `ask` alone.
+        let flags = json!({"bypass_permissions": true});
+        server.operator().patch(&session.path("/runtime"), &flags).await.expect(200);
+        let text = said(&ended(&session, "by", "Grep", grep).await);
+        assert_eq!(text.contains("secret/key"), list == "ask", "{text}");
+    }
+}
+
 /// Why an edit cannot succeed would tell what is there.
 #[tokio::test]
 async fn an_edit_outside_tells_nothing_before_it_is_allowed() {
