@@ -1,7 +1,7 @@
 //! Programs that run the value of one of their options, whatever else they do.
 
 use super::{Carried, by_form};
-use crate::permission::commands::names::{Index, Options as Row, index};
+use crate::permission::commands::names::{Index, Names, Options as Row, index};
 
 const TABLE: &[Row] = &[
     // tar 1.34 manual, 3.4.2: `--checkpoint-action=exec=…`; `-I`, `-F`; 6.3: the list of `-T` may hold options.
@@ -44,8 +44,8 @@ const TABLE: &[Row] = &[
     // GNU make 4.3 manual, 9.8: another makefile, or text of one.
     Row { names: "make gmake", long: "file makefile eval include-dir directory", short: "fCIE" },
     Row { names: "just", long: "justfile shell command chooser", short: "fc" },
-    // The Cargo book, `--config`; cargo-watch(1).
-    Row { names: "cargo", long: "config shell exec cmd", short: "s" },
+    // The Cargo book, `--config`; cargo-watch(1); tauri.app, "tauri build": another cargo.
+    Row { names: "cargo", long: "config shell exec cmd runner", short: "s" },
     // npm-exec(1), npm config.
     Row {
         names: "npm npx pnpm yarn",
@@ -109,6 +109,8 @@ const ONE_DASH: &[(&str, &str)] = &[
     ("sbt", "java-home sbt-jar sbt-launch-dir"),
     // openssl(1): libraries that it loads, and settings that name some.
     ("openssl", "engine engine_impl provider provider-path config pre post"),
+    // docs.nvidia.com, "NVCC Command Options": more words, another compiler.
+    ("nvcc", "options-file optf compiler-bindir ccbin"),
     ("gcc", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
     ("g++", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
     ("cc", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
@@ -121,28 +123,37 @@ const ONE_DASH: &[(&str, &str)] = &[
     ("clang++", "wrapper fplugin specs Xclang load B ld-path Xlinker Xassembler Xpreprocessor"),
 ];
 
-/// Programs that take `@file` for more words of their line, whatever those are (binutils 2.40, GCC 12 manual, 3.2).
-const TAKE_FILES: &[&str] = &[
-    "nm",
-    "ar",
-    "ranlib",
-    "strip",
-    "objdump",
-    "objcopy",
-    "readelf",
-    "size",
-    "strings",
-    "addr2line",
-    "c++filt",
-    "ld",
-    "as",
-    "gcc",
-    "g++",
-    "cc",
-    "c++",
-    "clang",
-    "clang++",
-];
+/// Compilers, linkers and their like that take `@file` for more words of their line, whatever those are: binutils 2.40,
+/// GCC 12 manual, 3.2; clang's and lld's manuals; the rustc book, "Command-line Arguments"; javac(1), kotlinlang.org,
+/// docs.scala-lang.org, groovy-lang.org; swift.org, downloads.haskell.org, dlang.org, "Compiler Usage"; NVIDIA's nvcc.
+static TAKE_FILES: Names = Names::of(&[
+    "nm ar ranlib strip objdump objcopy readelf size strings addr2line c++filt elfedit windres dlltool gprof ld ld.bfd",
+    "ld.gold gold as gcc g++ cc c++ cpp c89 c99 gfortran gcc-ar gcc-nm gcc-ranlib clang clang++ clang-cl lld ld.lld",
+    "ld64.lld lld-link wasm-ld mold ld.mold llvm-ar llvm-nm llvm-ranlib llvm-objcopy llvm-objdump llvm-strip llc opt",
+    "emcc em++ rustc rustdoc clippy-driver javac javadoc jar jlink jpackage kotlinc kotlin scalac groovyc swiftc ghc dmd",
+    "ldc2 ldmd2 gdc nvcc csc vbc fsc msbuild dotnet tsc",
+]);
+
+/// The same of what checks, formats and tests: docs.pytest.org, "Read arguments from file"; mypy.readthedocs.io, "The
+/// mypy command line"; pylint.readthedocs.io; docs.astral.sh/ruff; clang.llvm.org/extra, clang-tidy.
+static ALSO_TAKE_FILES: Names =
+    Names::of(&["pytest py.test mypy dmypy pylint ruff clang-tidy clang-format clang-check"]);
+
+/// Whether a word of the program stands for more words, which a file holds.
+pub(super) fn takes_words_of_a_file(name: &str, words: &[String]) -> bool {
+    let begins = |word: &String| word.starts_with('@');
+    match name {
+        // `cargo rustc -- @file` is one of rustc's; what `run` starts is the workspace's program.
+        "cargo" | "dotnet" => {
+            let (own, handed) = words.split_at(words.iter().position(|w| w == "--").unwrap_or(words.len()));
+            let runs = own.iter().skip(1).any(|word| matches!(word.as_str(), "run" | "r"));
+            name == "dotnet" && own.iter().skip(1).any(begins) || !runs && handed.iter().any(begins)
+        }
+        // `go tool compile @file`, `go tool link @file`: cmd/internal/objabi.
+        "go" => words.iter().any(|word| word == "tool") && words.iter().any(begins),
+        _ => (TAKE_FILES.has(name) || ALSO_TAKE_FILES.has(name)) && words.iter().skip(1).any(begins),
+    }
+}
 
 fn row(name: &str) -> Option<&'static Row> {
     static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split(' ')));
@@ -153,7 +164,7 @@ fn row(name: &str) -> Option<&'static Row> {
 pub(super) fn names(name: &str) -> bool {
     row(name).is_some()
         || ONE_DASH.iter().any(|(program, _)| *program == name)
-        || TAKE_FILES.contains(&name)
+        || TAKE_FILES.has(name)
         || by_form::names(name)
 }
 
@@ -186,7 +197,7 @@ fn is_one_of(word: &str, names: &str) -> bool {
 
 /// Adds what options of the program run.
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
-    out.untold |= TAKE_FILES.contains(&name) && words.iter().skip(1).any(|word| word.starts_with('@'));
+    out.untold |= takes_words_of_a_file(name, words);
     if let Some((_, names)) = ONE_DASH.iter().find(|(program, _)| *program == name) {
         for (at, word) in words.iter().enumerate().skip(1) {
             if is_one_of(word, names) {

@@ -62,6 +62,7 @@ fn interpreter(words: &[String], out: &mut Carried) -> Told {
             for text in code.map(|(_, text)| text).filter(is_code) {
                 out.code(text);
             }
+            out.untold |= super::by_option::takes_words_of_a_file(module, &words[1..]);
         }
         arguments => {
             out.untold = true;
