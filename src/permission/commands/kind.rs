@@ -338,7 +338,46 @@ fn is_risky_for_make(word: &str) -> bool {
 
 /// Whether the loader, the shell or the tools of a recipe obey a variable of this name: make hands it on to them.
 fn is_obeyed_by_tools(name: &str) -> bool {
-    const BEGIN: &[&str] = &["LD_", "DYLD_", "GIT_", "PYTHON", "PERL5", "BASH_", "NODE_", "npm_", "NPM_"];
+    const BEGIN: &[&str] = &[
+        "LD_",
+        "DYLD_",
+        "GIT_",
+        "PYTHON",
+        "PERL5",
+        "BASH_",
+        "NODE_",
+        "npm_",
+        "NPM_",
+        "CARGO_",
+        "RUSTUP_",
+        "PYTEST_",
+        "TF_CLI_",
+        "TF_PLUGIN_",
+        "ANSIBLE_",
+        "XDG_",
+        "CCACHE_",
+        "SCCACHE_",
+        "DOCKER_CONFIG",
+        "DOCKER_HOST",
+    ];
+    // Options, settings and programs of tools: `MAVEN_OPTS`, `KUBE_EDITOR`, `SSH_ASKPASS`, `CCACHE_PREFIX`.
+    const END: &[&str] = &[
+        "WRAPPER",
+        "RUSTC",
+        "RUSTDOC",
+        "ASKPASS",
+        "EDITOR",
+        "PAGER",
+        "BROWSER",
+        "PREFIX",
+        "_OPTS",
+        "ADDOPTS",
+        "PLUGINS",
+        "TOOLCHAIN_FILE",
+        "CONFIG_HOME",
+    ];
+    // Where something is installed: those may not lead out.
+    const PLACES: &[&str] = &["PREFIX", "INSTALL_PREFIX", "CMAKE_INSTALL_PREFIX"];
     const NAMES: &[&str] = &[
         "ENV",
         "PATH",
@@ -355,13 +394,18 @@ fn is_obeyed_by_tools(name: &str) -> bool {
         "GOFLAGS",
         "RUSTFLAGS",
         "CLASSPATH",
-        "GCC_EXEC_PREFIX",
+        "GOENV",
+        "GOROOT",
+        "GOTOOLCHAIN",
+        "KUBECONFIG",
+        "AWS_CONFIG_FILE",
+        "AWS_SHARED_CREDENTIALS_FILE",
     ];
     // What recipes print, or hand on as a label.
     const LABELS: &[&str] = &["_VERSION", "_COMMIT", "_SHA", "_TAG", "_BRANCH", "_HASH", "_ENV"];
     let is_label = LABELS.iter().any(|end| name.ends_with(end) && name != "BASH_ENV");
     NAMES.contains(&name)
-        || name.ends_with("WRAPPER")
+        || !PLACES.contains(&name) && END.iter().any(|end| name.ends_with(end))
         || !is_label && BEGIN.iter().any(|begin| name.starts_with(begin))
 }
 
@@ -752,6 +796,26 @@ mod tests {
             ("python3 -m pytest *", "python3 -m pytest --junitxml=/x", false),
             ("python3 -m pytest *", "python3 -m pytest -o cache_dir=/x", false),
             ("python3 -m pytest -c /x *", "python3 -m pytest -c /x -q", true),
+            "make CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=x m",
+            "make CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=x m",
+            "make CARGO_BUILD_RUSTC=x m",
+            "make CARGO_HOME=x m",
+            "make RUSTDOC=x m",
+            "make RUNNER=x m",
+            "make KUBE_EDITOR=x m",
+            "make SSH_ASKPASS=x m",
+            "make SUDO_ASKPASS=x m",
+            "make CCACHE_PREFIX=x m",
+            "make MAVEN_OPTS=-javaagent:x m",
+            "make GRADLE_OPTS=-Dx=y m",
+            "make PYTEST_ADDOPTS=-px m",
+            "make PYTEST_PLUGINS=x m",
+            "make CMAKE_TOOLCHAIN_FILE=x m",
+            "make TF_CLI_ARGS=-x m",
+            "make ANSIBLE_CONFIG=x m",
+            "make XDG_CONFIG_HOME=x m",
+            "make KUBECONFIG=x m",
+            "make MANPAGER=x m",
             ("python -m mypy *", "python -m mypy --python-executable=./x", false),
             ("python -m mypy *", "python -m mypy src", true),
             ("python3 x.py *", "python3 x.py -m /x", true),
@@ -867,3 +931,4 @@ mod tests {
         assert!(asked.is_empty(), "{asked:#?}");
     }
 }
+            "make INSTALL_PREFIX=build TARGET=x86_64 PROFILE=release JOBS=4 CARGO_PKG_VERSION=1.2.3",

@@ -195,9 +195,9 @@ pub(super) static PROGRAM_VARIABLES: Names = Names::of(&[
     "PYTEST RUBY NODE NPM NPX YARN PNPM GO GOFMT CARGO RUSTC JAVA JAVAC DOCKER SUDO EDITOR PAGER BROWSER CURL WGET GIT TAR",
 ]);
 
-/// How the names of other such variables end: `HOSTCC`, `CROSS_COMPILE`, `CMAKE_C_COMPILER`.
-pub(super) const PROGRAM_ENDINGS: &str =
-    "CC CXX COMPILE COMPILER LAUNCHER PROGRAM EXECUTABLE SHELL CMD COMMAND";
+/// How the names of other such variables end: `HOSTCC`, `CROSS_COMPILE`, `CMAKE_C_COMPILER`, `TEST_RUNNER`.
+pub(super) const PROGRAM_ENDINGS: &str = "CC CXX COMPILE COMPILER LAUNCHER PROGRAM EXECUTABLE SHELL CMD COMMAND LINKER \
+                                          RUNNER EMULATOR";
 
 /// Programs beyond those of `INERT` that run none of their arguments.
 pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
