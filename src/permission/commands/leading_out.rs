@@ -17,6 +17,34 @@ static STAY: Names = Names::of(&[
     "zig dotnet terraform tofu ansible ansible-playbook golangci-lint",
 ]);
 
+/// Compilers and linkers write beside what they are told to by many options of the parts that they run, too: no word of
+/// theirs may lead out but those of [`LOOK_IN`].
+static COMPILE: Names = Names::of(&[
+    "gcc g++ cc c++ cpp c89 c99 gfortran clang clang++ clang-cl as ld ld.bfd ld.gold gold lld ld.lld mold nvcc emcc em++",
+    "swiftc ghc javac kotlinc scalac groovyc dmd ldc gdc",
+]);
+
+/// Options of those by which headers and libraries are found, and text that is no path of a file: GCC 12 manual, 3.13,
+/// 3.16 and 3.18; ld(1).
+const LOOK_IN: &[&str] = &[
+    "-I",
+    "-L",
+    "-D",
+    "-U",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-isysroot",
+    "--sysroot",
+    "-fdebug-prefix-map",
+    "-ffile-prefix-map",
+    "-fmacro-prefix-map",
+    "-rpath",
+    "--rpath",
+    "-dynamic-linker",
+    "--dynamic-linker",
+];
+
 /// Letters of options of those, behind which a path may stand in one word with other letters (`-qc/x.ini`), and options
 /// of other programs.
 const TABLE: &[Row] = &[
@@ -44,11 +72,15 @@ const TABLE: &[Row] = &[
     Row { names: "composer phpunit", long: "", short: "dc" },
     Row { names: "ansible ansible-playbook", long: "", short: "iM" },
     // tar 1.34 manual, 3.4.2.
-    Row { names: "tar bsdtar gtar", long: "directory index-file one-top-level", short: "C" },
-    // docker-build(1), docker-save(1), docker-volume-create(1), docker-compose(1).
+    Row {
+        names: "tar bsdtar gtar",
+        long: "directory index-file one-top-level listed-incremental volno-file",
+        short: "Cg",
+    },
+    // docker-build(1), docker-save(1), docker-volume-create(1), docker-buildx-bake(1), docker-compose(1).
     Row {
         names: "docker podman docker-compose",
-        long: "output iidfile metadata-file cache-to secret build-context opt file project-directory tlscacert tlscert",
+        long: "output iidfile metadata-file cache-to secret build-context opt set file project-directory tlscacert tlscert",
         short: "of",
     },
     // cli.github.com/manual; kubernetes.io, "kubectl"; helm.sh/docs, "helm template", "helm pull".
@@ -99,6 +131,7 @@ fn leaves(path: &str, depth: usize) -> bool {
 /// that the star stands for.
 pub(super) fn swallowed(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
     by_word(name, words, depth, &spelled)
+        || by_word_of_compiler(name, words, depth, &spelled)
         || by_option(name, words, depth, &spelled)
         || by_place(name, words, depth, &spelled)
 }
@@ -113,6 +146,27 @@ fn by_word(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -
             .take(own)
             .skip(1)
             .any(|(at, word)| !spelled(at) && strays(name, word, depth))
+}
+
+/// The same of a compiler, or of what it hands on to the parts that it runs (`-Wl,-Map=/x`, `-Xlinker -Map=/x`).
+fn by_word_of_compiler(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
+    // To dmd's and ldc's they mean something else.
+    let finders = if matches!(name, "dmd" | "ldc") { &[][..] } else { LOOK_IN };
+    let is_finder = |word: &str| finders.iter().any(|option| word.starts_with(option));
+    let named = |word: &String| finders.contains(&word.as_str());
+    let strays_there = |at: usize, word: &str| match word.strip_prefix("-W").and_then(|w| w.split_once(',')) {
+        Some((_, parts)) => {
+            let mut before = "";
+            parts.split(',').any(|part| {
+                let found = finders.contains(&before) || is_finder(part) || !strays(name, part, depth);
+                before = part;
+                !found
+            })
+        }
+        None => !is_finder(word) && !named(&words[at - 1]) && strays(name, word, depth),
+    };
+    COMPILE.has(name)
+        && words.iter().enumerate().skip(1).any(|(at, word)| !spelled(at) && strays_there(at, word))
 }
 
 /// How many words are the program's own: what follows is for the workspace's program that it runs, or for another one
@@ -180,17 +234,11 @@ fn by_place(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) 
     let has = |wanted: &str| words.iter().skip(1).any(|word| word == wanted);
     let leads_out = |value: &str| value.split(BETWEEN).any(|path| leaves(path, depth));
     words.iter().enumerate().skip(1).filter(|(at, _)| !spelled(*at)).any(|(at, word)| {
-        let output = || match word.strip_prefix("-o") {
-            Some("") => words.get(at + 1).is_some_and(|file| leads_out(file)),
-            Some(file) => leads_out(file),
-            None => false,
-        };
         let operand_out = || !word.starts_with('-') && leads_out(word);
         let copies_out = || has("cp") && !is_remote(word) && operand_out();
         match name {
             // rustup(1): a path to a toolchain.
             "cargo" | "rustc" | "rustdoc" if word.starts_with('+') => word.contains('/'),
-            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "gfortran" => output(),
             // Their URLs of files lie anywhere.
             "curl" | "wget" => urls::names_file(word),
             "git" => has("worktree") && has("remove") && operand_out(),
@@ -206,7 +254,7 @@ fn by_place(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) 
             "7z" | "7za" | "7zz" => word.starts_with("-spf"),
             "tar" | "bsdtar" | "gtar" => {
                 let archive = word.strip_prefix("--file=").or(word.strip_prefix("-f")).unwrap_or(word);
-                let old_style = at == 1 && !word.starts_with('-') && word.contains('C');
+                let old_style = at == 1 && !word.starts_with('-') && word.contains(['C', 'g']);
                 let remote = !archive.starts_with('-') && is_remote(archive) && !has("--force-local");
                 old_style || remote
             }
@@ -329,6 +377,30 @@ mod tests {
     fn options_of_others_lead_out_where_the_table_says_so() {
         for command in [
             "tar -C /x -xf a.tar",
+            "tar -g /x -cf a.tar src",
+            "tar -czg/x -f a.tar src",
+            "tar cgf /x a.tar src",
+            "tar --listed-incremental=/x -cf a.tar src",
+            "tar --volno-file=/x -cf a.tar src",
+            "docker buildx bake --set *.output=/x",
+            "docker buildx bake --set *.output=type=local,dest=/x",
+            "gcc -o /x a.c",
+            "gcc -o/x a.c",
+            "gcc a.c -MF /x",
+            "gcc a.c -MD -MF/x",
+            "gcc a.c -Wl,-Map=/x",
+            "gcc a.c -Wl,-o,/x",
+            "gcc a.c -Wl,-rpath,/r,-Map,/x",
+            "gcc a.c -Xlinker -Map=/x",
+            "gcc a.c -dumpdir /x",
+            "gcc a.c -fdump-tree-all=/x",
+            "gcc a.c -fprofile-generate=/x",
+            "gcc a.c -Wa,-a=/x",
+            "gcc a.c -Wl,--dependency-file=/x",
+            "clang --serialize-diagnostics /x a.c",
+            "javac -d /x A.java",
+            "ld -Map /x a.o",
+            "swiftc -o ../x a.swift",
             "docker build -o type=local,dest=/x .",
             "docker build --cache-to type=local,dest=/x .",
             "docker build --secret id=a,src=/x .",
@@ -376,6 +448,13 @@ mod tests {
             "pip install -e .",
             "tar -C sub -xf a.tar",
             "tar tf /x.tar",
+            "tar --listed-incremental=a.snar -cf a.tar src",
+            "tar -xzf pkg.tgz",
+            "gcc -O2 -Wall -I/usr/include/x -L/usr/lib -lx -o build/a src/a.c",
+            "gcc -I /usr/include -isystem /opt/x -D_FORTIFY_SOURCE=2 -DDATA=/usr/share a.c",
+            "gcc a.c -Wl,-rpath,/usr/lib -Wl,-rpath=/usr/lib -Wl,-Map=a.map,--as-needed",
+            "clang -std=c11 -MMD -MF build/a.d -ffile-prefix-map=/src=. -c a.c",
+            "gcc -x c -o /dev/null a.c",
             "docker build -t x .",
             "docker logs -f web",
             "docker cp web:/x y",
