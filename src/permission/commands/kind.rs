@@ -417,9 +417,17 @@ fn names_a_program(variable: &str) -> bool {
 
 /// Whether the word is a cluster of short options with one that the subcommand reads a file, or runs a program, by.
 fn is_risky_for_git(words: &[String], word: &str) -> bool {
+    if let Some((option, value)) = word.split_once('=').filter(|_| word.starts_with("--")) {
+        return option.len() > 2 && "--rebase".starts_with(option) && value.starts_with('i');
+    }
     let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) else { return false };
     let risky = git_subcommand(&mut words.iter().skip(1).map(String::as_str))
         .and_then(|subcommand| row(programs::RISKY_GIT, subcommand));
+    // `git pull -ri`, as `--rebase=interactive`: an editor.
+    let rebases = git_subcommand(&mut words.iter().skip(1).map(String::as_str)) == Some("pull");
+    if rebases && cluster.contains("ri") {
+        return true;
+    }
     // Behind `-m` it is the message.
     let cluster = cluster.split('m').next().unwrap_or_default();
     risky.is_some_and(|letters| cluster.contains(|c| letters.contains(c)))
@@ -569,6 +577,22 @@ mod tests {
             ("go test *", "go test -exec=./x ./...", false),
             ("cmake *", "cmake -E env sh", false),
             ("npm exec *", "npm exec evil", false),
+            ("npm *", "npm init evil", false),
+            ("npm init *", "npm init -y evil", false),
+            ("npm *", "npm init -y", true),
+            ("npm init vite *", "npm init vite my-app", true),
+            ("npm *", "npm run create", true),
+            ("npm *", "npm create evil", false),
+            ("pnpm *", "pnpm create evil", false),
+            ("yarn *", "yarn create evil x", false),
+            ("bun *", "bun create evil", false),
+            ("bun *", "bun init", true),
+            ("cargo *", "cargo workspaces exec touch x", false),
+            ("cargo *", "cargo ws exec touch x", false),
+            ("cargo *", "cargo foreach touch x", false),
+            ("cargo *", "cargo eval x", false),
+            ("cargo *", "cargo tauri build --runner x", false),
+            ("cargo *", "cargo hack test --each-feature", true),
             ("npm exec jest *", "npm exec jest -- -t x", true),
             ("uv run *", "uv run rm", false),
             ("uv run pytest *", "uv run pytest -q", true),
@@ -594,6 +618,11 @@ mod tests {
             ("git *", "git pull --rebase -s x/y . side", false),
             ("git pull *", "git pull -sx/y . side", false),
             ("git *", "git pull --rebase origin main", true),
+            ("git *", "git pull --rebase=merges", true),
+            ("git *", "git pull --rebase=interactive", false),
+            ("git *", "git pull --reb=i", false),
+            ("git *", "git pull -ri", false),
+            ("git *", "git pull -r", true),
             ("git *", "git -C d merge -qs x side", false),
             ("git *", "git commit -F /etc/hostname", false),
             ("git *", "git commit -qF/etc/hostname", false),
@@ -767,6 +796,26 @@ mod tests {
             "make BASH_ENV=x m",
             "make PATH=x m",
             "make RUSTC_WRAPPER=x m",
+            "make CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=x m",
+            "make CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=x m",
+            "make CARGO_BUILD_RUSTC=x m",
+            "make CARGO_HOME=x m",
+            "make RUSTDOC=x m",
+            "make RUNNER=x m",
+            "make KUBE_EDITOR=x m",
+            "make SSH_ASKPASS=x m",
+            "make SUDO_ASKPASS=x m",
+            "make CCACHE_PREFIX=x m",
+            "make MAVEN_OPTS=-javaagent:x m",
+            "make GRADLE_OPTS=-Dx=y m",
+            "make PYTEST_ADDOPTS=-px m",
+            "make PYTEST_PLUGINS=x m",
+            "make CMAKE_TOOLCHAIN_FILE=x m",
+            "make TF_CLI_ARGS=-x m",
+            "make ANSIBLE_CONFIG=x m",
+            "make XDG_CONFIG_HOME=x m",
+            "make KUBECONFIG=x m",
+            "make MANPAGER=x m",
             "make GIT_SSH=x m",
             "make NODE_OPTIONS=x m",
             "kubectl kustomize --enable-exec x",
@@ -796,26 +845,6 @@ mod tests {
             ("python3 -m pytest *", "python3 -m pytest --junitxml=/x", false),
             ("python3 -m pytest *", "python3 -m pytest -o cache_dir=/x", false),
             ("python3 -m pytest -c /x *", "python3 -m pytest -c /x -q", true),
-            "make CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=x m",
-            "make CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=x m",
-            "make CARGO_BUILD_RUSTC=x m",
-            "make CARGO_HOME=x m",
-            "make RUSTDOC=x m",
-            "make RUNNER=x m",
-            "make KUBE_EDITOR=x m",
-            "make SSH_ASKPASS=x m",
-            "make SUDO_ASKPASS=x m",
-            "make CCACHE_PREFIX=x m",
-            "make MAVEN_OPTS=-javaagent:x m",
-            "make GRADLE_OPTS=-Dx=y m",
-            "make PYTEST_ADDOPTS=-px m",
-            "make PYTEST_PLUGINS=x m",
-            "make CMAKE_TOOLCHAIN_FILE=x m",
-            "make TF_CLI_ARGS=-x m",
-            "make ANSIBLE_CONFIG=x m",
-            "make XDG_CONFIG_HOME=x m",
-            "make KUBECONFIG=x m",
-            "make MANPAGER=x m",
             ("python -m mypy *", "python -m mypy --python-executable=./x", false),
             ("python -m mypy *", "python -m mypy src", true),
             ("python3 x.py *", "python3 x.py -m /x", true),
@@ -913,6 +942,7 @@ mod tests {
             "gcc -o prog m.c",
             "cargo +nightly test",
             "make CI=1 PREFIX=build",
+            "make INSTALL_PREFIX=build TARGET=x86_64 PROFILE=release JOBS=4 CARGO_PKG_VERSION=1.2.3",
             "pip install -e .",
             "go test ./... -coverprofile=c.out",
             "pandoc -t html f.md",
@@ -931,4 +961,3 @@ mod tests {
         assert!(asked.is_empty(), "{asked:#?}");
     }
 }
-            "make INSTALL_PREFIX=build TARGET=x86_64 PROFILE=release JOBS=4 CARGO_PKG_VERSION=1.2.3",

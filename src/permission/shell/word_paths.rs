@@ -121,7 +121,7 @@ impl<'p> Words<'p> {
 const CLUSTER_MAX: usize = 8;
 
 /// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
-/// `-nfpath`, `name=@path;type=text`, `{path}`.
+/// `-nfpath`, `name=@path;type=text`, `{path}`, `path#label`, `fileb://path`.
 fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     // To many programs `-` is a file like any other.
     let whole = (!word.starts_with('-') || word == "-").then_some(word);
@@ -135,9 +135,12 @@ fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
     // A word without a mark is one piece, which is looked at as the whole already.
     let pieces =
-        word.split([':', '=', ',', '@', '<', ';', '{', '}']).filter(move |piece| Some(*piece) != whole);
+        word.split([':', '=', ',', '@', '<', ';', '{', '}', '#']).filter(move |piece| Some(*piece) != whole);
+    // aws counts what stands there from where it starts.
+    let local =
+        word.split_once("://").filter(|(before, _)| before.ends_with("file") || before.ends_with("fileb"));
     let attached_to = attached.and_then(|word| word.strip_prefix('@'));
-    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@')]
+    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@'), local.map(|(_, rest)| rest)]
         .into_iter()
         .flatten()
         .chain(behind_letters)

@@ -53,8 +53,14 @@ const TABLE: &[Row] = &[
     Row { names: "mix", runs: "cmd", code: "eval", ..PLAIN },
     Row { names: "meson", runs: "devenv", ..PLAIN },
     Row { names: "cmake", runs: "-E", skip: 1, ..PLAIN },
-    // crates.io: cargo-watch, cargo-with, flamegraph, cargo-exec, cargo-bisect-rustc.
-    Row { names: "cargo", code: "watch with flamegraph exec bisect-rustc", first: true, ..PLAIN },
+    // crates.io: cargo-watch, cargo-with, flamegraph, cargo-exec, cargo-bisect-rustc, cargo-foreach, cargo-workspaces,
+    // cargo-eval.
+    Row {
+        names: "cargo",
+        code: "watch with flamegraph exec bisect-rustc foreach workspaces ws eval",
+        first: true,
+        ..PLAIN
+    },
     // Its words can be shortened.
     Row { names: "ip", runs: "exec exe ex e", skip: 1, ..PLAIN },
 ];
@@ -109,6 +115,9 @@ pub(in crate::permission::commands) fn runs_swallowed(
     spelled: impl Fn(usize) -> bool,
 ) -> bool {
     let Some(row) = any_row(name) else { return false };
+    if runs_a_starter(name, words, &spelled) {
+        return true;
+    }
     // What the workspace has in it, scripts and tools, is what such a star is for; a system's program is not.
     let is_known = |word: &str| {
         word.contains('/') && (name != "bun" || leading_out::leads_out(word))
@@ -133,6 +142,21 @@ pub(in crate::permission::commands) fn runs_swallowed(
         at += 1;
     }
     !spelled(at) || !spelled(at + 1) || words.get(at + 1).is_some_and(|next| next.starts_with('-'))
+}
+
+/// Whether a star stands for the package of `npm init x` and its like, which runs `create-x` of the registry as `npm exec`
+/// does: npm-init(1), pnpm.io/cli/create, yarnpkg.com/cli, bun.sh/docs/cli/bun-create.
+fn runs_a_starter(name: &str, words: &[String], spelled: impl Fn(usize) -> bool) -> bool {
+    if !matches!(name, "npm" | "pnpm" | "yarn" | "bun") {
+        return false;
+    }
+    let places = first_words::places(words);
+    let Some(at) = places.into_iter().find(|at| matches!(words[*at].as_str(), "init" | "innit" | "create"))
+    else {
+        return false;
+    };
+    let package = words.iter().skip(at + 1).position(|word| !word.starts_with('-')).map(|n| at + 1 + n);
+    package.is_some_and(|package| !spelled(at) || !spelled(package))
 }
 
 /// Programs that run the words elsewhere than in the workspace: in a container, in a namespace.

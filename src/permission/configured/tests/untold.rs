@@ -167,3 +167,20 @@ async fn a_pattern_of_git_that_may_be_a_protected_name_asks() {
         none.is(&disk, command, "allow").await;
     }
 }
+
+/// What words hold behind marks that programs know is a path, too.
+#[tokio::test]
+async fn labels_and_local_addresses_hide_no_path() {
+    let disk = disk();
+    let given = Given { deny: &["Read(**/.env)", "Read(lock/**)"], bypass: true, ..Given::default() };
+    for command in [
+        "gh release upload v1 '.env#label'",
+        "aws s3api put-object --body fileb://lock/k",
+        "aws lambda invoke --payload=file://lock/k out",
+    ] {
+        given.is(&disk, command, "deny").await;
+    }
+    for command in ["gh release upload v1 'a.tgz#label'", "curl https://lock/k", "gh issue view '#12'"] {
+        given.is(&disk, command, "allow").await;
+    }
+}
