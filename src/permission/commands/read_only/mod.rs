@@ -1,5 +1,6 @@
 //! The known commands: what each line of them reads, when every word of it is listed.
 
+mod archives;
 mod find;
 mod line;
 mod proxies;
@@ -86,7 +87,7 @@ pub(crate) fn known_use(words: &[String]) -> Option<KnownUse> {
     if program == "echo" {
         return Some(KnownUse::default());
     }
-    if let Some(known) = special::of(program, arguments) {
+    if let Some(known) = special::of(program, arguments).or_else(|| archives::of(program, arguments)) {
         return Some(known);
     }
     table::entry(program)?.read(arguments)

@@ -37,6 +37,11 @@ pub(super) fn of(program: &str, arguments: &[String]) -> Option<KnownUse> {
         }),
         "tee" => table::TEE.read(arguments),
         "mkdir" => makes(arguments),
+        // coreutils 9.1, 16.4: it prints what comes of its words.
+        "expr" => (!arguments.iter().any(|word| word.starts_with("--"))).then(KnownUse::default),
+        "ps" => lists_processes(arguments),
+        // locale(1): what the system has, by names of its own.
+        "locale" => table::LOCALE.read(arguments),
         _ => None,
     }
 }
@@ -48,6 +53,24 @@ pub(super) fn reads<'p>(paths: impl IntoIterator<Item = &'p String>) -> KnownUse
         .map(|p| Operand { path: p.clone(), access: Access::Read })
         .collect();
     KnownUse { operands, ..KnownUse::default() }
+}
+
+/// procps ps(1): the usual lists, without `e`, which tells the variables of other processes.
+fn lists_processes(arguments: &[String]) -> Option<KnownUse> {
+    let usual = |word: &str| {
+        matches!(
+            word,
+            "aux" | "auxw" | "auxww" | "ax" | "x" | "-e" | "-A" | "-ef" | "-eF" | "-f" | "-ely" | "-aux"
+        )
+    };
+    match arguments {
+        [] => Some(KnownUse::default()),
+        [only] if usual(only) => Some(KnownUse::default()),
+        [option, id] if option == "-p" && id.bytes().all(|b| b.is_ascii_digit() || b == b',') => {
+            Some(KnownUse::default())
+        }
+        _ => None,
+    }
 }
 
 /// What is made where it says: an edit of each. `mkdir -p` makes what stands before a `..` too.

@@ -44,6 +44,14 @@ pub(super) const TEE: Known = Known {
 /// coreutils 9.1, 12.3. Rights are not chosen. (`touch` is left out: it changes times, which build tools go by.)
 pub(super) const MKDIR: Known = Known { flags: "pv", long: &["parents verbose"], ..PLAIN };
 
+/// glibc locale(1): no operand names a file.
+pub(super) const LOCALE: Known = Known {
+    flags: "amck",
+    long: &["all-locales charmaps category-name keyword-name"],
+    operands: Operands::Text,
+    ..PLAIN
+};
+
 const TABLE: &[Known] = &[
     // coreutils 9.1, 10.1.
     Known {

@@ -191,6 +191,89 @@ fn a_version_of_a_proxy_is_marked() {
 }
 
 #[test]
+fn what_is_in_an_archive_is_told_in_a_few_forms() {
+    for (command, paths) in [
+        ("tar tf a.tar", &["a.tar"][..]),
+        ("tar -tf a.tar", &["a.tar"]),
+        ("tar tvf a.tar", &["a.tar"]),
+        ("tar -tvf a.tar", &["a.tar"]),
+        ("tar tzf a.tgz", &["a.tgz"]),
+        ("tar -ztvf a.tgz src/x", &["a.tgz"]),
+        ("unzip -l a.zip", &["a.zip", "a.zip.zip", "a.zip.ZIP"]),
+        ("unzip -l a.jar META-INF/x", &["a.jar", "a.jar.zip", "a.jar.ZIP"]),
+        ("gzip -l a.gz", &["a.gz", "a.gz.Z"]),
+        ("zcat a.log.gz", &["a.log.gz", "a.log.gz.Z"]),
+        ("gunzip -c a.gz b.tgz", &["a.gz", "b.tgz", "a.gz.Z", "b.tgz.Z"]),
+        ("gzip -dc a.gz", &["a.gz", "a.gz.Z"]),
+        ("ps", &[]),
+        ("ps aux", &[]),
+        ("ps -ef", &[]),
+        ("ps -p 1,2", &[]),
+        ("expr 1 + 1", &[]),
+        ("expr 5 - 1", &[]),
+        ("locale", &[]),
+        ("locale -a", &[]),
+        ("locale -k LC_TIME", &[]),
+    ] {
+        let (found, recursive) = read(command).expect(command);
+        assert_eq!(
+            (found.as_slice(), recursive),
+            (&paths.iter().map(ToString::to_string).collect::<Vec<_>>()[..], false),
+            "{command}"
+        );
+    }
+    for command in [
+        "tar xf a.tar",
+        "tar tf a.tar -I cmd",
+        "tar tf a.tar --to-command=x",
+        "tar tf a.tar --checkpoint=1 --checkpoint-action=exec=x",
+        "tar tf host:a.tar",
+        "tar -tf user@host:a.tar x",
+        "tar tf -",
+        "tar tf --rsh-command=x",
+        "tar tf",
+        "tar t",
+        "tar -t -f a.tar",
+        "tar tIf x a.tar",
+        "tar tFf x a.tar",
+        "tar tTf x a.tar",
+        "tar ttf a.tar",
+        "tar txf a.tar",
+        "tar tgf x a.tar",
+        "tar --list --file=a.tar",
+        "tar vf a.tar",
+        "bsdtar tf a.tar",
+        "unzip a.zip",
+        "unzip -l *.zip",
+        "unzip -l a.zip -d x",
+        "unzip -p a.zip",
+        "unzip -o a.zip",
+        "gzip a",
+        "gzip -l a",
+        "gzip -d a.gz",
+        "gzip -lr d.gz",
+        "gunzip a.gz",
+        "gunzip -c a",
+        "zcat a",
+        "zcat -f a.gz",
+        "zcat",
+        "ps auxe",
+        "ps e",
+        "ps -o environ",
+        "ps eww 1",
+        "expr --version --x",
+        "locale --x",
+        "npm -v",
+    ] {
+        assert_eq!(known_use(&words(command)), None, "{command}");
+    }
+    // With a rule for the program a star covers what it did.
+    for program in ["tar", "unzip", "gzip", "ps", "expr", "locale"] {
+        assert!(!is_listed(program), "{program}");
+    }
+}
+
+#[test]
 fn what_is_made_is_edited() {
     for (command, paths) in [
         ("mkdir build", &["build"][..]),
