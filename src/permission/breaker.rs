@@ -341,6 +341,8 @@ mod tests {
     fn every_spelling_of_a_precious_target_fires() {
         for command in [
             "rm -rf /",
+            "cd ..; cd ..; rm -rf ws",
+            "cd ..; foo \"cd ..; cd ..\"; rm -rf ws",
             "rm -fr /",
             "rm -R /",
             "rm --recursive /",

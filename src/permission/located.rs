@@ -131,7 +131,7 @@ fn locate_words(
         on_disk.words_located = false;
     }
     let mut names = MAX_NAMES;
-    for word in words.into_iter().take(MAX_WORDS) {
+    for word in words.iter().take(MAX_WORDS) {
         if patterns && is_pattern(word.written.as_os_str()) {
             let Ok(paths) = expanded(&word.written, &mut names) else {
                 on_disk.words_located = false;
@@ -151,7 +151,7 @@ fn locate_words(
             }
             continue;
         }
-        match lead(workspace, directory, &word) {
+        match lead(workspace, directory, word) {
             Ok(lead) => on_disk.leads.extend(lead),
             Err(Lost) => on_disk.words_located = false,
         }

@@ -136,7 +136,7 @@ impl<'p> Narrowing<'p> {
         };
         let text = if guards_paths && !located {
             "it is not known where a path in it leads, and {rules} speak of paths"
-        } else if guards_paths && command.opens_untold_names() {
+        } else if guards_paths && command.opens_untold_names(place) {
             "a program in it gets names of files that are not told, and {rules} speak of paths"
         } else if guards_paths && self.may_name(&command.open_ended()) {
             "it makes names of a beginning that it is given, and a rule speaks of such a name"

@@ -53,7 +53,7 @@ fn worst_cases() -> Vec<(&'static str, String)> {
         ("options", "-ua:b ".repeat(1_650)),
         ("endings", format!("cp {} a b", "-Sx ".repeat(580))),
         ("many endings", format!("patch {}", "-Bx -zy a ".repeat(990))),
-        ("scripts of sed", format!("sed '{}' x", (0..1_400).map(|n| format!("w a{n};")).collect::<String>())),
+        ("scripts of sed", format!("sed '{}' x", numbered("w a", 1_400).join(";"))),
         ("outputs", format!("curl {}", "-o a#1 ".repeat(1_400))),
         ("pieces", "split x y;".repeat(990)),
         ("patterns of git", format!("git rm '{}'", "*/".repeat(4_950))),
@@ -61,6 +61,11 @@ fn worst_cases() -> Vec<(&'static str, String)> {
     ]
     .map(|(name, text)| (name, format!("Bash({text})")))
     .into()
+}
+
+/// So many different words.
+fn numbered(word: &str, most: usize) -> Vec<String> {
+    (0..most).map(|number| format!("{word}{number}")).collect()
 }
 
 fn policy(rules: usize) -> Policy {

@@ -28,6 +28,11 @@ pub(in crate::permission) struct Made {
 }
 
 impl Made {
+    /// Whether there may be more names than were given.
+    pub(in crate::permission) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
     /// The names that count as words of the command do.
     pub(in crate::permission) fn names(&mut self, segment: &Segment) -> Vec<String> {
         let is_long = segment.text().len() > MAX_CHARS && segment.text().chars().nth(MAX_CHARS).is_some();
@@ -50,15 +55,6 @@ impl Made {
         self.names += names.len();
         names
     }
-}
-
-/// Whether the words of a text hold more names than are looked at.
-pub(in crate::permission) fn too_many(segments: &[Segment]) -> bool {
-    let mut made = Made::default();
-    segments.iter().filter(|segment| !segment.repeats()).any(|segment| {
-        made.names(segment);
-        made.cut
-    })
 }
 
 /// Every program that any of the tables speaks of, by its name.

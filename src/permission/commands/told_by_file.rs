@@ -2,18 +2,24 @@
 //! file may be another one by the next time. Programs that run the workspace's code (`make`, `pip install -r`) are told apart
 //! by their kind.
 
-use super::kind::git_subcommand;
+use super::super::shell::scan::{Begins, Segment};
+use super::kind::{base_name, git_subcommand};
+use super::named_elsewhere;
 use super::names::Names;
 
-/// Whatever their words: patches, archives, what undoes an encoding. Sources: patch(1), quilt(1), unzip(1), cpio(1), pax(1),
-/// unrar(1), unar(1), uudecode(1), lha(1), cabextract(1).
+/// Whatever their words: patches, archives and packages, what undoes an encoding, lists of addresses. Sources: patch(1),
+/// quilt(1), unzip(1), cpio(1), pax(1), unrar(1), unar(1), uudecode(1), lha(1), cabextract(1), dpkg(1), dpkg-deb(1), rpm(8),
+/// arj(1), aria2c(1).
 static ALWAYS: Names = Names::of(&[
     "patch gpatch quilt unzip bsdunzip cpio bsdcpio gcpio pax unrar rar unar lha cabextract uudecode unsquashfs",
+    "dpkg dpkg-deb rpm arj zoo unace unalz unshield gcab p7zip aria2c",
 ]);
+/// Where a word is a path, its package is a file: apt-get(8), dnf(8), zypper(8), apk(8), pacman(8).
+static BY_PATH: Names = Names::of(&["apt apt-get aptitude dnf dnf5 yum zypper apk pacman"]);
 /// Archivers that unpack where a letter or an option says so: tar(1), jar(1), ar(1).
-static BY_LETTER: Names = Names::of(&["tar gtar bsdtar star jar ar"]);
+static BY_LETTER: Names = Names::of(&["tar gtar gnutar bsdtar star jar ar"]);
 /// Those with a command for it: 7z(1).
-static BY_COMMAND: Names = Names::of(&["7z 7za 7zr 7zz"]);
+static BY_COMMAND: Names = Names::of(&["7z 7za 7zr 7zz 7zzs"]);
 /// Subcommands: git-apply(1), git-am(1), git-quiltimport(1); hg(1), svn(1).
 const BY_SUBCOMMAND: &[(&str, &[&str])] = &[
     ("git", &["apply", "am", "quiltimport", "fast-import"]),
@@ -22,17 +28,23 @@ const BY_SUBCOMMAND: &[(&str, &[&str])] = &[
 ];
 /// Options that name a file of addresses, or of further options, which say where to write: curl(1), wget(1), aria2c(1).
 const BY_OPTION: &[(&str, char, &[&str])] = &[
-    ("curl", 'K', &["config"]),
-    ("wget", 'i', &["input-file", "config"]),
-    ("aria2c", 'i', &["input-file", "conf-path"]),
+    ("curl", 'K', &["config", "url"]),
+    ("wget", 'i', &["input-file", "input-metalink", "config"]),
+    ("wget2", 'i', &["input-file", "config"]),
 ];
 
 /// Whether a file says what the command writes.
 pub(in crate::permission) fn is_told_by_file(words: &[String]) -> bool {
+    let Some(program) = words.first() else { return false };
+    let spelt = program.rsplit('/').next().unwrap_or(program);
+    // `tar-1.34` is `tar`, `7z` no version of a `z`.
+    [spelt, base_name(spelt)].iter().any(|name| tells(name, &words[1..]))
+        || named_elsewhere::reads_names(&Segment::runs(words, Begins::First))
+}
+
+fn tells(program: &str, words: &[String]) -> bool {
     let mut words = words.iter().map(String::as_str);
-    let Some(program) = words.next() else { return false };
-    let program = program.rsplit('/').next().unwrap_or(program);
-    if ALWAYS.has(program) {
+    if ALWAYS.has(program) || BY_PATH.has(program) && words.clone().any(is_package) {
         return true;
     }
     if BY_LETTER.has(program) {
@@ -52,6 +64,10 @@ pub(in crate::permission) fn is_told_by_file(words: &[String]) -> bool {
     }
     let row = BY_OPTION.iter().find(|(name, ..)| *name == program);
     row.is_some_and(|(_, letter, longs)| words.any(|word| has_option(word, *letter, longs)))
+}
+
+fn is_package(word: &str) -> bool {
+    word.contains('/') || [".deb", ".rpm", ".apk", ".zst"].iter().any(|ending| word.ends_with(ending))
 }
 
 /// Whether the word is the option, alone or among letters; long ones can be shortened.
@@ -111,6 +127,21 @@ mod tests {
             ("curl --config f", true),
             ("curl -sSfLo x http://h/K", false),
             ("aria2c -i f", true),
+            ("wget2 -i f", true),
+            ("wget --input-metalink=f", true),
+            ("curl -O --url @f", true),
+            ("dpkg-deb -x a.deb d", true),
+            ("dpkg -i a.deb", true),
+            ("apt-get install ./a.deb", true),
+            ("apt-get install a.deb", true),
+            ("apt-get install curl", false),
+            ("tar-1.34 xf a.tar", true),
+            ("patch-2.7 -p1", true),
+            ("7zzs x a.7z", true),
+            ("xz --files=l", true),
+            ("zstd -d --filelist l", true),
+            ("git rm --pathspec-from-file=l", true),
+            ("sort --files0-from=l", true),
             ("kubectl apply -f x.yml", false),
             ("pip install -r requirements.txt", false),
             ("make install", false),

@@ -28,6 +28,7 @@ pub use brush::is_caught;
 pub use script::{FileUse, Leaf, NotUnderstood, Script};
 
 use self::scan::{Begins, Role, Segment};
+use self::word_paths::Found;
 use super::breaker;
 use super::commands::carriers::is_harmless_variable;
 use super::commands::copies::{self, Copy};
@@ -51,7 +52,7 @@ pub struct CommandAnalysis {
     /// What its words may hold that programs run, for all that is known.
     guesses: Vec<Segment>,
     /// The paths that its words may mean, for the place that was asked about first.
-    words: OnceLock<(Place, Vec<WordPath>)>,
+    words: OnceLock<(Place, Found)>,
 }
 
 /// A path that the gate has to resolve and judge.
@@ -480,11 +481,11 @@ impl CommandAnalysis {
 
     /// Whether a program in an understood text gets names of files that the text does not tell: through its input, from
     /// a file, or by whoever runs it (`xargs cat`).
-    pub(crate) fn opens_untold_names(&self) -> bool {
+    pub(crate) fn opens_untold_names(&self, place: &Place) -> bool {
         let Ok(script) = &self.read else { return false };
         self.programs_with_more_words().any(named_elsewhere::opens_what_it_gets)
             || self.segments.iter().any(named_elsewhere::reads_names)
-            || named_within::too_many(&self.segments)
+            || self.has_untold_words(place)
             || script.leaves.iter().any(|leaf| named_elsewhere::computes_names(&leaf.words))
     }
 

@@ -8,7 +8,7 @@ use super::super::breaker;
 use super::super::commands::read_only::KnownUse;
 use super::super::lexical;
 use super::super::subject::{Access, PathOf, Place};
-use super::word_paths::Words;
+use super::word_paths::{Found, Words};
 use super::{CommandAnalysis, PathUse, WordPath};
 
 impl CommandAnalysis {
@@ -79,12 +79,24 @@ impl CommandAnalysis {
 
     /// Every path that a word of the text may mean, counted from where it starts and from where a `cd` leads.
     pub(crate) fn word_paths(&self, place: &Place) -> Cow<'_, [WordPath]> {
-        // One verdict asks several times, always from the same place.
-        let (from, words) = self.words.get_or_init(|| (place.clone(), self.read_word_paths(place)));
-        if from == place { Cow::Borrowed(words) } else { Cow::Owned(self.read_word_paths(place)) }
+        match self.found(place) {
+            Cow::Borrowed(found) => Cow::Borrowed(&found.paths),
+            Cow::Owned(found) => Cow::Owned(found.paths),
+        }
     }
 
-    fn read_word_paths(&self, place: &Place) -> Vec<WordPath> {
+    /// Whether the words hold names of files that are not among [`Self::word_paths`].
+    pub(super) fn has_untold_words(&self, place: &Place) -> bool {
+        self.found(place).cut
+    }
+
+    /// One verdict asks several times, always from the same place.
+    fn found(&self, place: &Place) -> Cow<'_, Found> {
+        let (from, found) = self.words.get_or_init(|| (place.clone(), self.find(place)));
+        if from == place { Cow::Borrowed(found) } else { Cow::Owned(self.find(place)) }
+    }
+
+    fn find(&self, place: &Place) -> Found {
         let mut words = Words::new(place);
         if let Ok(script) = &self.read {
             for (number, leaf) in script.leaves.iter().enumerate() {

@@ -28,6 +28,14 @@ pub(super) struct Words<'p> {
     made: Made,
 }
 
+/// What words may mean.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) paths: Vec<WordPath>,
+    /// The words hold more names than were looked at.
+    pub(super) cut: bool,
+}
+
 impl<'p> Words<'p> {
     pub(super) fn new(place: &'p Place) -> Self {
         Self {
@@ -40,18 +48,14 @@ impl<'p> Words<'p> {
         }
     }
 
-    pub(super) fn found(self) -> Vec<WordPath> {
-        self.out
+    pub(super) fn found(self) -> Found {
+        Found { paths: self.out, cut: self.made.is_cut() }
     }
 
-    /// The words of these segments, which start in one of `places`: a text is read several times, mostly with the same
-    /// outcome.
+    /// The words of these segments, which start in one of `places`.
     pub(super) fn of_all(&mut self, segments: &[Segment], reads: bool, stays: bool, places: &[Place]) {
-        let mut seen = HashSet::default();
-        for segment in segments {
-            if segment.spaced().next().is_some() || seen.insert((segment.text(), segment.role())) {
-                self.of(segment, reads, stays, places);
-            }
+        for segment in segments.iter().filter(|segment| !segment.repeats()) {
+            self.of(segment, reads, stays, places);
         }
     }
 

@@ -50,7 +50,11 @@ fn behind_letters(arguments: &[String], letters: &[&str]) -> Option<KnownUse> {
 }
 
 fn unpacks(files: &[String]) -> Option<KnownUse> {
-    let ended = |file: &String| [".gz", ".tgz"].iter().any(|end| file.ends_with(end));
+    // An ending that is all of the name counts as none (gzip.c, `get_suffix`).
+    let ended = |file: &String| {
+        let name = file.rsplit('/').next().unwrap_or_default();
+        [".gz", ".tgz"].iter().any(|end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty()))
+    };
     let plain = files.iter().all(|file| !file.starts_with('-') && ended(file));
     // Where it is BSD's, `zcat a.gz` reads `a.gz.Z`.
     let others: Vec<String> = files.iter().map(|file| format!("{file}.Z")).collect();

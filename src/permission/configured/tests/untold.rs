@@ -184,3 +184,25 @@ async fn labels_and_local_addresses_hide_no_path() {
         given.is(&disk, command, "allow").await;
     }
 }
+
+/// So many copies by which a text makes names, each of several files.
+fn padding(copies: usize, names: impl Fn(usize) -> usize) -> String {
+    let copy = |number: usize| {
+        let files: Vec<String> =
+            (0..100).map(|file| format!("f{}", names(number * 100 + file) % 7_000)).collect();
+        format!("cp -S x 'f g' {}; ", files.join(" "))
+    };
+    format!("make \"rsync x\n{}\"; ", (0..copies).map(copy).collect::<String>())
+}
+
+#[tokio::test]
+async fn what_names_there_are_many_of_hides_none() {
+    let disk = disk();
+    let given = Given { deny: &["Read(**/.env)"], bypass: true, ..Given::default() };
+    for command in ["sed -n '1r.env' ok.txt", "sed -n 'w.env' ok.txt", "gunzip -kf .env.gz"] {
+        given.is(&disk, command, "deny").await;
+        // There are more than are looked at, of the same or of others.
+        given.is(&disk, &(padding(15, |file| file % 7) + command), "forced").await;
+        given.is(&disk, &(padding(15, |file| file) + command), "forced").await;
+    }
+}
