@@ -129,6 +129,17 @@ const CLUSTER_MAX: usize = 8;
 fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     // To many programs `-` is a file like any other.
     let whole = (!word.starts_with('-') || word == "-").then_some(word);
+    // A word without a mark is one piece: most are.
+    let has_more = whole.is_none() || word.contains(MARKS);
+    let more = has_more.then(|| parts_within(word).filter(move |piece| Some(*piece) != whole));
+    whole.into_iter().chain(more.into_iter().flatten()).filter(|part| !part.is_empty())
+}
+
+/// What parts a word into pieces.
+const MARKS: [char; 9] = [':', '=', ',', '@', '<', ';', '{', '}', '#'];
+
+/// The same of a word with options or marks in it.
+fn parts_within(word: &str) -> impl Iterator<Item = &str> {
     let cluster = word.strip_prefix('-').filter(|w| !w.starts_with('-')).unwrap_or_default();
     let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).count().min(CLUSTER_MAX);
     // Behind one letter whatever it is, behind more what looks like a path.
@@ -137,17 +148,13 @@ fn path_parts(word: &str) -> impl Iterator<Item = &str> {
     });
     let attached = cluster.get(1..);
     let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
-    // A word without a mark is one piece, which is looked at as the whole already.
-    let pieces =
-        word.split([':', '=', ',', '@', '<', ';', '{', '}', '#']).filter(move |piece| Some(*piece) != whole);
     // aws counts what stands there from where it starts.
     let local =
         word.split_once("://").filter(|(before, _)| before.ends_with("file") || before.ends_with("fileb"));
     let attached_to = attached.and_then(|word| word.strip_prefix('@'));
-    [whole, attached_to, behind('='), behind(':'), word.strip_prefix('@'), local.map(|(_, rest)| rest)]
+    [attached_to, behind('='), behind(':'), word.strip_prefix('@'), local.map(|(_, rest)| rest)]
         .into_iter()
         .flatten()
         .chain(behind_letters)
-        .chain(pieces)
-        .filter(|part| !part.is_empty())
+        .chain(word.split(MARKS))
 }
