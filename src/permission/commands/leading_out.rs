@@ -4,6 +4,7 @@
 //! A rule holds where a command starts in the workspace, so that a relative path without `..` stays there.
 
 use super::carriers;
+use super::compilers;
 use super::first_words;
 use super::names::{Index, Names, Options as Row, index};
 use super::urls;
@@ -16,34 +17,6 @@ static STAY: Names = Names::of(&[
     "biome cmake ctest ninja gradle gradlew mvn mvnw ant rake bundle rspec rubocop composer phpunit mix stack cabal dune",
     "zig dotnet terraform tofu ansible ansible-playbook golangci-lint",
 ]);
-
-/// Compilers and linkers write beside what they are told to by many options of the parts that they run, too: no word of
-/// theirs may lead out but those of [`LOOK_IN`].
-static COMPILE: Names = Names::of(&[
-    "gcc g++ cc c++ cpp c89 c99 gfortran clang clang++ clang-cl as ld ld.bfd ld.gold gold lld ld.lld mold nvcc emcc em++",
-    "swiftc ghc javac kotlinc scalac groovyc dmd ldc gdc",
-]);
-
-/// Options of those by which headers and libraries are found, and text that is no path of a file: GCC 12 manual, 3.13,
-/// 3.16 and 3.18; ld(1).
-const LOOK_IN: &[&str] = &[
-    "-I",
-    "-L",
-    "-D",
-    "-U",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-isysroot",
-    "--sysroot",
-    "-fdebug-prefix-map",
-    "-ffile-prefix-map",
-    "-fmacro-prefix-map",
-    "-rpath",
-    "--rpath",
-    "-dynamic-linker",
-    "--dynamic-linker",
-];
 
 /// Letters of options of those, behind which a path may stand in one word with other letters (`-qc/x.ini`), and options
 /// of other programs.
@@ -131,7 +104,7 @@ fn leaves(path: &str, depth: usize) -> bool {
 /// that the star stands for.
 pub(super) fn swallowed(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
     by_word(name, words, depth, &spelled)
-        || by_word_of_compiler(name, words, depth, &spelled)
+        || compilers::swallowed(name, words, depth, &spelled)
         || by_option(name, words, depth, &spelled)
         || by_place(name, words, depth, &spelled)
 }
@@ -146,27 +119,6 @@ fn by_word(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -
             .take(own)
             .skip(1)
             .any(|(at, word)| !spelled(at) && strays(name, word, depth))
-}
-
-/// The same of a compiler, or of what it hands on to the parts that it runs (`-Wl,-Map=/x`, `-Xlinker -Map=/x`).
-fn by_word_of_compiler(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) -> bool) -> bool {
-    // To dmd's and ldc's they mean something else.
-    let finders = if matches!(name, "dmd" | "ldc") { &[][..] } else { LOOK_IN };
-    let is_finder = |word: &str| finders.iter().any(|option| word.starts_with(option));
-    let named = |word: &String| finders.contains(&word.as_str());
-    let strays_there = |at: usize, word: &str| match word.strip_prefix("-W").and_then(|w| w.split_once(',')) {
-        Some((_, parts)) => {
-            let mut before = "";
-            parts.split(',').any(|part| {
-                let found = finders.contains(&before) || is_finder(part) || !strays(name, part, depth);
-                before = part;
-                !found
-            })
-        }
-        None => !is_finder(word) && !named(&words[at - 1]) && strays(name, word, depth),
-    };
-    COMPILE.has(name)
-        && words.iter().enumerate().skip(1).any(|(at, word)| !spelled(at) && strays_there(at, word))
 }
 
 /// How many words are the program's own: what follows is for the workspace's program that it runs, or for another one
@@ -185,7 +137,7 @@ fn own_words(name: &str, words: &[String]) -> usize {
 }
 
 /// Whether a word, or a path in it, leads out. Addresses of hosts do not.
-fn strays(name: &str, word: &str, depth: usize) -> bool {
+pub(super) fn strays(name: &str, word: &str, depth: usize) -> bool {
     let option = word.starts_with('-');
     // `-t "GET /users"` is a text, `-o "addopts=-c /x"` is more words.
     if let Some((first, _)) = word.split_once(' ').filter(|(first, _)| !option && !first.contains('=')) {
