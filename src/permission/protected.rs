@@ -45,9 +45,24 @@ const NAMES: &[&str] = &[
     // Managers of hooks, tools and packages, which run what these say.
     "lefthook.yml",
     "lefthook.yaml",
+    "lefthook.toml",
+    "lefthook.json",
+    "lefthook.jsonc",
     ".lefthook.yml",
     ".lefthook.yaml",
+    ".lefthook.toml",
+    ".lefthook.json",
+    ".lefthook.jsonc",
     "lefthook-local.yml",
+    "lefthook-local.yaml",
+    "lefthook-local.toml",
+    "lefthook-local.json",
+    "lefthook-local.jsonc",
+    ".lefthook-local.yml",
+    ".lefthook-local.yaml",
+    ".lefthook-local.toml",
+    ".lefthook-local.json",
+    ".lefthook-local.jsonc",
     "mise.toml",
     ".mise.toml",
     "mise.local.toml",
@@ -152,7 +167,7 @@ const BENEATH: &[(&str, &[&str])] = &[
 ];
 
 /// The same where the directory may be any other's, too, and is not protected itself.
-const BENEATH_PLAIN: &[(&str, &[&str])] = &[("mise", &["config.toml", "config.local.toml", "conf.d"])];
+const BENEATH_PLAIN: &[(&str, &[&str])] = &[("mise", &["config.toml", "config.*.toml", "conf.d"])];
 
 /// Endings of names that are protected like [`NAMES`]: tasks and settings of an editor's workspace.
 const ENDINGS: &[&str] = &[".code-workspace"];
@@ -191,7 +206,7 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         }
         let plain = BENEATH_PLAIN.iter().find(|(directory, _)| directory.eq_ignore_ascii_case(part));
         if let (Some((directory, names)), Some(child)) = (plain, next)
-            && names.iter().any(|name| name.eq_ignore_ascii_case(child))
+            && names.iter().any(|name| name.eq_ignore_ascii_case(child) || stands_around(child, name))
         {
             return Some(directory);
         }
@@ -241,7 +256,17 @@ pub(crate) fn may_be_among(parts: &[NamePattern]) -> Option<&'static str> {
         let by_itself = NAMES.iter().chain(ENDINGS).find(|name| part.may_be(name, false)).copied();
         let begins = |around: &&str| part.begins_with(around.split('*').next().unwrap_or(around));
         let around = || AROUND.iter().copied().find(begins);
-        by_itself.or_else(around).or_else(|| {
+        let plain = || {
+            let may_be = |next: &NamePattern, name: &&str| match name.split_once('*') {
+                Some((beginning, _)) => next.begins_with(beginning),
+                None => next.may_be(name, true),
+            };
+            let next_is = |names: &[&str]| {
+                parts.get(at + 1).is_some_and(|next| names.iter().any(|name| may_be(next, name)))
+            };
+            BENEATH_PLAIN.iter().find(|row| part.may_be(row.0, false) && next_is(row.1)).map(|row| row.0)
+        };
+        by_itself.or_else(around).or_else(plain).or_else(|| {
             let directory = |row: &&(&str, &[&str])| part.may_be(row.0, false) && beneath(row.1);
             BENEATH.iter().find(directory).map(|(directory, _)| *directory)
         })
@@ -296,7 +321,15 @@ mod tests {
             ("/ws/mise..toml", None),
             ("/ws/promise.ci.toml", None),
             ("/ws/mise/config.toml", Some("mise")),
+            ("/ws/mise/config.ci.toml", Some("mise")),
+            ("/ws/Mise/Config.ci.local.toml", Some("mise")),
+            ("/ws/mise/config.ci.md", None),
             ("/ws/mise/notes.md", None),
+            ("/ws/.config/lefthook.json", Some("lefthook.json")),
+            ("/ws/.Lefthook-local.yaml", Some(".lefthook-local.yaml")),
+            ("/ws/lefthook-local.toml", Some("lefthook-local.toml")),
+            ("/ws/.lefthook.jsonc", Some(".lefthook.jsonc")),
+            ("/ws/lefthook.rs", None),
             ("/ws/bin/mise", None),
             ("/ws/.prototools", Some(".prototools")),
             ("/ws/aqua.yaml", Some("aqua.yaml")),
