@@ -230,8 +230,13 @@ enum Found {
 fn find<W: AsRef<str>>(verb: &str, words: &[W], at: usize) -> Found {
     let first = words[at].as_ref();
     let mut parts = verb.split(' ');
-    // The programs' word for it can be shortened: `npm c`, `npm conf`.
-    let is_first = |part: &str| first == part || (part == "config" && part.starts_with(first));
+    // The programs' words for it can be shortened: `npm c`, `npm conf`, `bundle plug`.
+    let shortened = |part: &str| match part {
+        "config" => true,
+        "plugin" | "sources" | "global" => first.len() > 1,
+        _ => false,
+    };
+    let is_first = |part: &str| first == part || (shortened(part) && part.starts_with(first));
     if first.is_empty() || !parts.next().is_some_and(is_first) {
         return Found::None;
     }

@@ -4,7 +4,10 @@ use super::Carried;
 use crate::permission::commands::first_words;
 
 /// Programs for which [`runs`] says something.
-const NAMES: &[&str] = &["pandoc", "sbt", "mvn", "rustc", "cargo", "tox", "go"];
+const NAMES: &[&str] = &[
+    "pandoc", "sbt", "mvn", "rustc", "cargo", "tox", "go", "nvcc", "ghc", "dmd", "ldc", "ldc2", "ldmd2",
+    "javac", "javadoc", "jar", "jlink", "kotlinc", "scalac", "groovyc",
+];
 
 /// Compilers hand words on: GCC 12 manual, 3.14 and 3.15; clang's manual, "Target-independent compilation options".
 const COMPILERS: &[&str] = &["gcc", "g++", "cc", "c++", "cpp", "c89", "c99", "gfortran", "clang", "clang++"];
@@ -44,7 +47,9 @@ pub(super) fn runs<'w>(name: &str, word: &'w str) -> Option<&'w str> {
         "rustc" | "cargo" => {
             let option = word.strip_prefix("--codegen=").unwrap_or(word).trim_start_matches('-');
             let option = option.strip_prefix(['C', 'Z']).unwrap_or(option);
-            ["linker=", "link-arg", "codegen-backend="].iter().any(|begin| option.starts_with(begin))
+            ["linker=", "link-arg", "dlltool=", "codegen-backend=", "llvm-plugins="]
+                .iter()
+                .any(|begin| option.starts_with(begin))
         }
         // tox.wiki, "CLI interface": `-x testenv.commands=…`.
         "tox" => {
@@ -54,6 +59,24 @@ pub(super) fn runs<'w>(name: &str, word: &'w str) -> Option<&'w str> {
         }
         // `go tool link -help`: `-ldflags=-extld=x`, `-ldflags '-extldflags …'`.
         "go" => names_linker_of_go(word),
+        // docs.nvidia.com, "NVCC Command Options": `-Xcompiler=-fPIC,-Wall`, and the same as two words, for the compiler.
+        "nvcc" => {
+            let handed = word.strip_prefix("-Xcompiler=").or(word.strip_prefix("--compiler-options="));
+            handed.unwrap_or(word).split([',', ' ']).any(|part| super::by_option::runs_something("gcc", part))
+        }
+        // downloads.haskell.org, "Flag reference": programs in the place of GHC's own, and words for them.
+        "ghc" => {
+            word.starts_with("-pgm")
+                || word.starts_with("-opt") && !matches!(word, "-optl-static" | "-optl-pthread" | "-optc-O2")
+        }
+        // dlang.org, "Compiler Usage": words for the linker.
+        "dmd" | "ldc" | "ldc2" | "ldmd2" => word
+            .strip_prefix("-L")
+            .is_some_and(|part| hands_on("ld", &format!("-Wl,{}", part.trim_start_matches('=')))),
+        // javac(1), kotlinlang.org, docs.scala-lang.org: words for Java, and plug-ins.
+        "javac" | "javadoc" | "jar" | "jlink" | "kotlinc" | "scalac" | "groovyc" => {
+            ["-J", "-Xplugin:"].iter().any(|begin| word.starts_with(begin))
+        }
         _ => COMPILERS.contains(&name) && hands_on(name, word),
     };
     runs.then(value)

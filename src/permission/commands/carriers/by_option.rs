@@ -109,18 +109,33 @@ const ONE_DASH: &[(&str, &str)] = &[
     ("sbt", "java-home sbt-jar sbt-launch-dir"),
     // openssl(1): libraries that it loads, and settings that name some.
     ("openssl", "engine engine_impl provider provider-path config pre post"),
-    // docs.nvidia.com, "NVCC Command Options": more words, another compiler.
-    ("nvcc", "options-file optf compiler-bindir ccbin"),
-    ("gcc", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("g++", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("cc", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("c++", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("cpp", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("c89", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("c99", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("gfortran", "wrapper fplugin iplugindir specs B Xlinker Xassembler Xpreprocessor"),
-    ("clang", "wrapper fplugin specs Xclang load B ld-path Xlinker Xassembler Xpreprocessor"),
-    ("clang++", "wrapper fplugin specs Xclang load B ld-path Xlinker Xassembler Xpreprocessor"),
+    // docs.nvidia.com, "NVCC Command Options": more words, another compiler, the program that was made.
+    ("nvcc", "options-file optf compiler-bindir ccbin run run-args"),
+    // GCC 12 manual, 3.14 to 3.16: `--prefix` is `-B`.
+    (
+        "gcc g++ cc c++ cpp c89 c99 gfortran gdc",
+        "wrapper fplugin iplugindir specs B prefix Xlinker Xassembler Xpreprocessor",
+    ),
+    // clang's manual, "Configuration files", and `clang --help-hidden`: toolchains are directories with programs.
+    (
+        "clang clang++ emcc em++",
+        "wrapper fplugin fpass-plugin specs Xclang load B prefix ld-path Xlinker Xassembler Xpreprocessor config \
+         config-system-dir config-user-dir ccc-install-dir gcc-toolchain gcc-install-dir cuda-path rocm-path em-config",
+    ),
+    // dlang.org, "Compiler Usage"; `ldc2 -help-hidden`: settings that name a compiler.
+    ("dmd ldc ldc2 ldmd2", "run conf Xcc gcc linker plugin"),
+    // `swiftc -help-hidden`.
+    (
+        "swiftc",
+        "load-plugin-library load-plugin-executable plugin-path external-plugin-path tools-directory use-ld ld-path \
+         interpret Xfrontend Xlinker Xclang-linker Xcc",
+    ),
+    // downloads.haskell.org, "Flag reference"; javac(1), javadoc(1); kotlinlang.org, docs.scala-lang.org, groovy-lang.org.
+    ("ghc", "e interactive fplugin ghci-script"),
+    ("javac javadoc", "processor processorpath processor-path processor-module-path doclet docletpath"),
+    ("kotlinc", "e expression script Xplugin"),
+    ("scalac", "e i toolcp Xplugin Xpluginsdir"),
+    ("groovyc", "configscript"),
 ];
 
 /// Compilers, linkers and their like that take `@file` for more words of their line, whatever those are: binutils 2.40,
@@ -161,17 +176,17 @@ fn row(name: &str) -> Option<&'static Row> {
 }
 
 /// Whether options of the program run something.
+fn one_dash(name: &str) -> Option<&'static str> {
+    ONE_DASH.iter().find(|(programs, _)| programs.split(' ').any(|n| n == name)).map(|(_, options)| *options)
+}
+
 pub(super) fn names(name: &str) -> bool {
-    row(name).is_some()
-        || ONE_DASH.iter().any(|(program, _)| *program == name)
-        || TAKE_FILES.has(name)
-        || by_form::names(name)
+    row(name).is_some() || one_dash(name).is_some() || TAKE_FILES.has(name) || by_form::names(name)
 }
 
 /// Whether the word may be an option by which the program runs something: then no star stands for it.
 pub(in crate::permission::commands) fn runs_something(name: &str, word: &str) -> bool {
-    let named = ONE_DASH.iter().find(|(program, _)| *program == name);
-    if named.is_some_and(|(_, names)| is_one_of(word, names)) || by_form::runs(name, word).is_some() {
+    if one_dash(name).is_some_and(|names| is_one_of(word, names)) || by_form::runs(name, word).is_some() {
         return true;
     }
     let Some(row) = row(name) else { return false };
@@ -192,13 +207,14 @@ pub(in crate::permission::commands) fn long_name<'w>(name: &str, word: &'w str) 
 /// Whether the word is one of these options, with one dash or two.
 fn is_one_of(word: &str, names: &str) -> bool {
     let option = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-    word.starts_with('-') && names.split(' ').any(|n| option == n || (n == "B" && option.starts_with('B')))
+    word.starts_with('-')
+        && names.split_ascii_whitespace().any(|n| option == n || (n == "B" && option.starts_with('B')))
 }
 
 /// Adds what options of the program run.
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
     out.untold |= takes_words_of_a_file(name, words);
-    if let Some((_, names)) = ONE_DASH.iter().find(|(program, _)| *program == name) {
+    if let Some(names) = one_dash(name) {
         for (at, word) in words.iter().enumerate().skip(1) {
             if is_one_of(word, names) {
                 let value = word.split_once('=').map(|(_, value)| value);

@@ -36,7 +36,9 @@ const TABLE: &[Row] = &[
     Row { names: "deno", code: "eval run", ..PLAIN },
     Row { names: "uv", runs: "run tool", ..PLAIN },
     Row { names: "pipx poetry pipenv hatch pdm rye pixi", runs: "run", ..PLAIN },
-    Row { names: "bundle tox composer cabal dune opam rbenv pyenv nodenv goenv jenv", runs: "exec", ..PLAIN },
+    // bundle's and tox's `e` are `exec`.
+    Row { names: "bundle tox", runs: "exec e", ..PLAIN },
+    Row { names: "composer cabal dune opam rbenv pyenv nodenv goenv jenv", runs: "exec", ..PLAIN },
     Row { names: "stack", runs: "exec", code: "eval ghc ghci runghc runhaskell script", ..PLAIN },
     Row { names: "gem dotnet gh", code: "exec", ..PLAIN },
     Row { names: "pre-commit", code: "try-repo", ..PLAIN },
@@ -64,6 +66,17 @@ const TABLE: &[Row] = &[
     // Its words can be shortened.
     Row { names: "ip", runs: "exec exe ex e", skip: 1, ..PLAIN },
 ];
+
+/// Programs that take a beginning of a subcommand for it: npm's lib/utils/cmd-list.js, Thor, Symfony's Console, cmdliner,
+/// RubyGems' command manager.
+static SHORTEN: Names = Names::of(&["npm bundle composer dune opam gem"]);
+
+/// Whether the word is one of the subcommands, or so to say for the program. A beginning of several may be taken for any.
+fn is_one_of(name: &str, subcommands: &[&str], word: &str) -> bool {
+    let mut names = subcommands.iter().flat_map(|names| names.split_ascii_whitespace());
+    let begins = |full: &str| word.len() > 1 && full.starts_with(word);
+    has(subcommands, word) || SHORTEN.has(name) && names.any(begins)
+}
 
 /// Subcommands of pnpm and bun themselves (pnpm.io/cli, bun.sh/docs/cli), those of npm that pnpm hands on among them:
 /// any other word is a script of the workspace, or a program that is found as a shell finds it.
@@ -128,7 +141,7 @@ pub(in crate::permission::commands) fn runs_swallowed(
     {
         return true;
     }
-    let is_runner = |word: &String| has(&[row.runs, row.code], word);
+    let is_runner = |word: &String| is_one_of(name, &[row.runs, row.code], word);
     let first = || {
         // `cargo +nightly watch`
         let skip = usize::from(words.get(1).is_some_and(|word| word.starts_with('+')));
@@ -150,9 +163,9 @@ fn runs_a_starter(name: &str, words: &[String], spelled: impl Fn(usize) -> bool)
     if !matches!(name, "npm" | "pnpm" | "yarn" | "bun") {
         return false;
     }
-    let places = first_words::places(words);
-    let Some(at) = places.into_iter().find(|at| matches!(words[*at].as_str(), "init" | "innit" | "create"))
-    else {
+    // npm's `in` is `install`.
+    let starts = |word: &str| word != "in" && is_one_of(name, &["init innit create"], word);
+    let Some(at) = first_words::places(words).into_iter().find(|at| starts(&words[*at])) else {
         return false;
     };
     let package = words.iter().skip(at + 1).position(|word| !word.starts_with('-')).map(|n| at + 1 + n);
@@ -166,7 +179,7 @@ static ELSEWHERE: Names = Names::of(&["docker podman buildah docker-compose nerd
 /// the options before it.
 pub(in crate::permission::commands) fn run_by_subcommand(name: &str, words: &[String]) -> Vec<usize> {
     let Some(row) = any_row(name).filter(|_| !ELSEWHERE.has(name)) else { return Vec::new() };
-    let is_runner = |word: &String| has(&[row.runs], word);
+    let is_runner = |word: &String| is_one_of(name, &[row.runs], word);
     let start = if row.at_once {
         0
     } else {
@@ -206,7 +219,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
     let start = if row.at_once {
         1
     } else {
-        match words.iter().skip(1).position(|w| has(&[row.runs], w)) {
+        match words.iter().skip(1).position(|w| is_one_of(name, &[row.runs], w)) {
             Some(at) => at + 2,
             None => return Some(Told::All),
         }
@@ -217,7 +230,7 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
     }
     // `uv tool run x`: the runner is named twice.
     let rest = match rest {
-        [first, after @ ..] if has(&[row.runs], first) => after,
+        [first, after @ ..] if is_one_of(name, &[row.runs], first) => after,
         _ => rest,
     };
     match rest {
