@@ -70,11 +70,15 @@ impl<'p> Words<'p> {
         let descends = !stays && segment.role() == Role::Runs && !descent::stays(segment);
         // A first word with a dot in it may be a file that a scan has torn off the code around it: `open(".env")`.
         let words = segment.words().enumerate().filter(|(at, w)| *at >= skip || w.contains(['/', '.']));
-        let words = words.map(|(_, word)| word).chain(segment.spaced());
+        let subcommand = if skip == 1 { subcommand(segment) } else { 0 };
+        let words = words.map(|(at, word)| (word, at == 0 || at > subcommand));
         let made = if skip == 1 { self.made.names(segment) } else { Vec::new() };
-        let words = words.chain(made.iter().map(String::as_str));
+        let further = segment.spaced().chain(made.iter().map(String::as_str));
+        let words = words.chain(further.map(|word| (word, true)));
         let numbers: Vec<usize> = places.iter().map(|here| self.number(&here.cwd)).collect();
-        for part in words.flat_map(path_parts) {
+        let parts =
+            words.flat_map(|(word, given)| path_parts(word).map(move |part| (part, descends && given)));
+        for (part, descends) in parts {
             let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
             for (here, number) in places.iter().zip(&numbers).take(followed) {
                 if !self.seen.insert((part.to_owned(), may_edit, descends, *number)) {
@@ -118,6 +122,24 @@ impl<'p> Words<'p> {
             self.directories.push(directory.to_owned());
             self.directories.len() - 1
         })
+    }
+}
+
+/// How many words behind the program are its subcommand, or the name of what that runs, and no directory to go into,
+/// whatever lies there (`cargo test`, `npm run build`).
+fn subcommand(segment: &Segment) -> usize {
+    const NPM: [&str; 3] = ["npm", "pnpm", "yarn"];
+    let mut words = segment.words();
+    let program = words.next().unwrap_or_default();
+    if !NPM.contains(&program) && !matches!(program, "cargo" | "go" | "git") {
+        return 0;
+    }
+    let is_name = |word: &&str| {
+        !word.starts_with('-') && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    };
+    match (words.next().filter(is_name), words.next().filter(is_name)) {
+        (Some("run" | "run-script"), Some(_)) if NPM.contains(&program) => 2,
+        (first, _) => usize::from(first.is_some()),
     }
 }
 

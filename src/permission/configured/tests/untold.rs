@@ -206,3 +206,34 @@ async fn what_names_there_are_many_of_hides_none() {
         given.is(&disk, &(padding(15, |file| file) + command), "forced").await;
     }
 }
+
+#[tokio::test]
+async fn a_subcommand_is_no_directory_that_is_gone_into() {
+    let disk = disk();
+    for name in ["test", "build", "vet", "commit"] {
+        std::fs::create_dir_all(disk.root.join(name)).unwrap();
+    }
+    let deny = &["Read(**/.env)"];
+    for command in [
+        "cargo build && cargo test",
+        "npm ci && npm test",
+        "npm run build && npm run test -- --ci",
+        "pnpm build && pnpm test",
+        "yarn run build && yarn test",
+        "go vet && go test",
+        "git add a.txt && git commit -m x",
+    ] {
+        Given { deny, bypass: true, ..Given::default() }.is(&disk, command, "allow").await;
+    }
+    for command in [
+        "cargo build && cargo run test",
+        "npm ci && npm run x test",
+        "npm ci && npm run ./test",
+        "npm ci && npm -x test",
+        "cargo build && ./go test",
+        "cargo build && other test",
+        "go vet ./test && go test ./test",
+    ] {
+        Given { deny, bypass: true, ..Given::default() }.is(&disk, command, "forced").await;
+    }
+}
