@@ -185,7 +185,9 @@ impl Part {
 
     /// Whether it is one of the options with its value in the same word.
     fn is_whole(&self, token: &str) -> bool {
-        let joined = |option: &&str| token.len() > option.len() && token.starts_with(*option);
+        // `nvcc -Xcompiler -Ia,-MF,/x`
+        let joined =
+            |option: &&str| token.len() > option.len() && token.starts_with(*option) && !token.contains(",-");
         let named = |(option, _): (&str, &str)| self.equals.contains(&option);
         self.joined.iter().any(joined) || token.split_once('=').is_some_and(named)
     }
@@ -205,6 +207,41 @@ impl Part {
             || before.starts_with("-W") && before.len() > 2
             || self.is_whole(before)
     }
+}
+
+/// Whether a variable of make holds options for a compiler, by its name, and plain ones alone, that name no program, no
+/// plug-in and no place to write to: GCC 12 manual, 3.4 to 3.16.
+pub(super) fn are_plain_flags(name: &str, value: &str) -> bool {
+    const NAMES: &[&str] = &["CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "FFLAGS", "FCFLAGS"];
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _=./+-".contains(c);
+    let name = name.trim_end_matches([':', '+', '?']);
+    NAMES.iter().any(|end| name.ends_with(end))
+        && value.chars().all(plain)
+        && !value.contains("..")
+        && value.split(' ').filter(|word| !word.is_empty()).all(is_plain_flag)
+}
+
+fn is_plain_flag(word: &str) -> bool {
+    const ALONE: &[&str] =
+        &["-g", "-w", "-s", "-pipe", "-pthread", "-static", "-shared", "-pie", "-pedantic", "-ansi"];
+    const DEBUG: &[&str] = &["-g0", "-g1", "-g2", "-g3", "-ggdb", "-gdwarf", "-gsplit-dwarf", "-gz"];
+    const CHOICES: &[&str] =
+        &["-fsanitize", "-fvisibility", "-fuse-ld", "-flto", "-fstack-protector", "-fcf-protection"];
+    let begins = |options: &[&str]| options.iter().any(|option| word.starts_with(option));
+    let (option, value) = word.split_once('=').map_or((word, None), |(o, v)| (o, Some(v)));
+    if begins(&["-I", "-L"]) {
+        return word.len() > 2;
+    }
+    // A definition is text, but what a recipe does with it is not told.
+    !word.contains('/')
+        && (ALONE.contains(&word)
+            || begins(DEBUG)
+            || begins(&["-O", "-W", "-D", "-U", "-std="])
+            || word.starts_with("-l") && value.is_none()
+            || word.starts_with("-m") && option != "-mllvm"
+            || word.starts_with("-f")
+                && !word.contains("plugin")
+                && (value.is_none() || CHOICES.contains(&option)))
 }
 
 #[cfg(test)]
@@ -251,6 +288,7 @@ mod tests {
             "javac -D /x A.java",
             "clang-cl -L /Fo/o a.c",
             "ghc -I /x",
+            "nvcc -Xcompiler -Ia,-MF,/o a.cu",
         ] {
             assert!(is_told(command), "{command}");
         }
@@ -288,6 +326,47 @@ mod tests {
             "ld -o -L /o",
         ] {
             assert!(is_told(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn plain_flags_name_no_program_and_no_place_to_write_to() {
+        for (variable, want) in [
+            ("CFLAGS=-O2", true),
+            ("CFLAGS=", true),
+            (
+                "EXTRA_CXXFLAGS+=-O2 -g -Wall -std=c++20 -fPIC -march=native -DX=1 -UY -fsanitize=address",
+                true,
+            ),
+            ("LDFLAGS=-L/usr/lib -Llib -lm -static -fuse-ld=lld", true),
+            ("CPPFLAGS=-I/usr/include -Iinclude", true),
+            ("CFLAGS=-fplugin=./x.so", false),
+            ("CFLAGS=-fpass-plugin=x.so", false),
+            ("CFLAGS=-fuse-ld=./x", false),
+            ("CFLAGS=-B.", false),
+            ("CFLAGS=-wrapper x", false),
+            ("CFLAGS=-specs=x", false),
+            ("CFLAGS=-mllvm -load=x.so", false),
+            ("CFLAGS=-o x", false),
+            ("CFLAGS=-gcc-toolchain x", false),
+            ("CFLAGS=-MF/x", false),
+            ("CFLAGS=-fdump-tree-all=/x", false),
+            ("CFLAGS=-fprofile-generate=x", false),
+            ("CFLAGS=-I../x", false),
+            ("CFLAGS=-DX=/etc", false),
+            ("CFLAGS=x.c", false),
+            ("CFLAGS=$(shell x)", false),
+            ("CFLAGS=-O2;x", false),
+            ("LDFLAGS=-Wl,-plugin,x", false),
+            ("LDFLAGS=-loadx=y", false),
+            ("MAKEFLAGS=-O2", false),
+            ("GNUMAKEFLAGS=-g", false),
+            (".SHELLFLAGS=-g", false),
+            ("RUSTFLAGS=-g", false),
+            ("GOFLAGS=-g", false),
+        ] {
+            let (name, value) = variable.split_once('=').unwrap_or_default();
+            assert_eq!(are_plain_flags(name, value), want, "{variable}");
         }
     }
 }

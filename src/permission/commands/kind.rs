@@ -3,6 +3,7 @@
 use super::super::command_pattern::Coverage;
 use super::builtins::{self, Does};
 use super::carriers;
+use super::compilers;
 use super::leading_out;
 use super::programs::{self, row};
 use super::read_only as known;
@@ -332,8 +333,12 @@ fn is_risky_option(program: &str, word: &str) -> bool {
 /// than a word, names a program or a makefile, or leads out of the workspace.
 fn is_risky_for_make(word: &str) -> bool {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
+    if compilers::are_plain_flags(name, value) {
+        return false;
+    }
     let name = name.trim_end_matches([':', '+', '?', '!']);
     word.starts_with("--")
+        || name.contains("FLAGS")
         || word.contains(|c: char| !c.is_ascii_alphanumeric() && !"=_./,:+-".contains(c))
         || names_a_program(name)
         || is_obeyed_by_tools(name)
@@ -409,6 +414,7 @@ fn is_obeyed_by_tools(name: &str) -> bool {
     const LABELS: &[&str] = &["_VERSION", "_COMMIT", "_SHA", "_TAG", "_BRANCH", "_HASH", "_ENV"];
     let is_label = LABELS.iter().any(|end| name.ends_with(end) && name != "BASH_ENV");
     NAMES.contains(&name)
+        || programs::OBEYED_VARIABLES.has(name)
         || !PLACES.contains(&name) && END.iter().any(|end| name.ends_with(end))
         || !is_label && BEGIN.iter().any(|begin| name.starts_with(begin))
 }
@@ -755,12 +761,6 @@ mod tests {
             "mix eval x",
             "mix cmd touch x",
             "mix run -e x",
-            "jj util exec -- touch x",
-            "jj --config x=y log",
-            "jj diff --tool touch",
-            "hg bisect -c touch",
-            "hg bis -xc touch",
-            "hg extdiff -p touch",
             "npm exe evil",
             "npm ini evil",
             "npm innit evil",
@@ -801,6 +801,12 @@ mod tests {
             "swiftc -load-plugin-library x.so a.swift",
             "rustc -Cdlltool=./x a.rs",
             "rustc -C dlltool=./x a.rs",
+            "jj util exec -- touch x",
+            "jj --config x=y log",
+            "jj diff --tool touch",
+            "hg bisect -c touch",
+            "hg bis -xc touch",
+            "hg extdiff -p touch",
             "hg merge -t touch",
             "stack exec -- touch x",
             "stack eval x",
@@ -837,6 +843,21 @@ mod tests {
             "docker compose run x touch",
             "docker cp web:/x /outside",
             "make LD_PRELOAD=./x m",
+            "make COMPILER_PATH=x m",
+            "make GCC_EXEC_PREFIX=x m",
+            "make CFLAGS=-fplugin=x.so m",
+            "make RSYNC_RSH=x m",
+            "make SVN_SSH=x m",
+            "make CVS_RSH=x m",
+            "make LESSOPEN=x m",
+            "make HGRCPATH=x m",
+            "make GCONV_PATH=x m",
+            "make OPENSSL_CONF=x m",
+            "make BUNDLE_GEMFILE=x m",
+            "make PIP_CONFIG_FILE=x m",
+            "make UV_CONFIG_FILE=x m",
+            "make PERLLIB=x m",
+            "make DOTNET_STARTUP_HOOKS=x m",
             "make BASH_ENV=x m",
             "make PATH=x m",
             "make RUSTC_WRAPPER=x m",
@@ -924,6 +945,17 @@ mod tests {
             "npm --prefix frontend run build",
             "npm config get registry",
             "npm init -y",
+            "npm in left-pad",
+            "npm ins left-pad",
+            "npm i left-pad",
+            "npm expla left-pad",
+            "bundle info rack",
+            "nvcc -O2 -Xcompiler -fPIC,-Wall -o a a.cu",
+            "ghc -O2 -optl-static -o a Main.hs",
+            "javac -d out -cp lib A.java",
+            "dmd -O -ofa a.d -L-lm",
+            "swiftc -O a.swift",
+            "clang -O2 -fPIC -c a.c",
             "pnpm test",
             "pnpm build",
             "pnpm --filter web build",
@@ -945,19 +977,9 @@ mod tests {
             "make test VERBOSE=1",
             "make -j4",
             "make V=1 BUILD_DIR=out/x",
-            "npm in left-pad",
-            "npm ins left-pad",
-            "npm i left-pad",
-            "npm expla left-pad",
-            "bundle info rack",
-            "nvcc -O2 -Xcompiler -fPIC,-Wall -o a a.cu",
-            "ghc -O2 -optl-static -o a Main.hs",
-            "javac -d out -cp lib A.java",
-            "dmd -O -ofa a.d -L-lm",
-            "swiftc -O a.swift",
-            "clang -O2 -fPIC -c a.c",
             "make PYTHON_VERSION=3.11 GIT_COMMIT=abc NODE_ENV=test m",
             "make test TESTS=tests/a.py",
+            "make CFLAGS=-O2 LDFLAGS+=-lm",
             "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
             "cmake --build build -j4",
             "go test ./... -run TestX",

@@ -195,6 +195,13 @@ pub(super) static PROGRAM_VARIABLES: Names = Names::of(&[
     "PYTEST RUBY NODE NPM NPX YARN PNPM GO GOFMT CARGO RUSTC JAVA JAVAC DOCKER SUDO EDITOR PAGER BROWSER CURL WGET GIT TAR",
 ]);
 
+/// Variables by which tools find the parts that they run, their settings or their libraries: GCC 12 manual, 3.21; rsync(1),
+/// svn(1), cvs(1), less(1), hg(1), iconv(1), openssl-config(5), perlrun(1), bundle-config(1), pip, uv and .NET.
+pub(super) static OBEYED_VARIABLES: Names = Names::of(&[
+    "COMPILER_PATH GCC_EXEC_PREFIX RSYNC_RSH SVN_SSH CVS_RSH LESSOPEN LESSCLOSE HGRCPATH GCONV_PATH OPENSSL_CONF",
+    "OPENSSL_MODULES OPENSSL_ENGINES PERLLIB BUNDLE_GEMFILE PIP_CONFIG_FILE UV_CONFIG_FILE DOTNET_STARTUP_HOOKS",
+]);
+
 /// How the names of other such variables end: `HOSTCC`, `CROSS_COMPILE`, `CMAKE_C_COMPILER`, `TEST_RUNNER`.
 pub(super) const PROGRAM_ENDINGS: &str = "CC CXX COMPILE COMPILER LAUNCHER PROGRAM EXECUTABLE SHELL CMD COMMAND LINKER \
                                           RUNNER EMULATOR";

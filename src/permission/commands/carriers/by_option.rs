@@ -1,6 +1,7 @@
 //! Programs that run the value of one of their options, whatever else they do.
 
 use super::{Carried, by_form};
+use crate::permission::commands::compilers;
 use crate::permission::commands::names::{Index, Names, Options as Row, index};
 
 const TABLE: &[Row] = &[
@@ -175,11 +176,11 @@ fn row(name: &str) -> Option<&'static Row> {
     ROWS.get(name).copied()
 }
 
-/// Whether options of the program run something.
 fn one_dash(name: &str) -> Option<&'static str> {
     ONE_DASH.iter().find(|(programs, _)| programs.split(' ').any(|n| n == name)).map(|(_, options)| *options)
 }
 
+/// Whether options of the program run something.
 pub(super) fn names(name: &str) -> bool {
     row(name).is_some() || one_dash(name).is_some() || TAKE_FILES.has(name) || by_form::names(name)
 }
@@ -263,6 +264,9 @@ fn runs(value: Option<&str>, next: Option<&String>, out: &mut Carried) {
 /// program where it is the shell.
 fn variable_of_make(word: &str, out: &mut Carried) {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
+    if compilers::are_plain_flags(name, value) {
+        return;
+    }
     let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_./,:+-".contains(c));
     if !plain || name.contains("SHELL") || name.contains("FLAGS") {
         out.untold = true;
