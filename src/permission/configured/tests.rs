@@ -275,6 +275,8 @@ async fn a_directory_asks_where_what_is_denied_lies_in_it_now() {
         "npm run build",
         "cargo build 2>&1 | tail -5",
         "make build",
+        "make -C build",
+        "make -kC build --directory=docs all",
         "pytest tests",
         "ruff check src",
         "rm -rf build",
@@ -321,7 +323,9 @@ async fn a_directory_asks_where_what_is_denied_lies_in_it_now() {
             None => std::fs::write(&path, "x").unwrap(),
             Some(target) => symlink(target, &path).unwrap(),
         }
-        for command in ["make build", "npm test build", "tar cf - build", "timeout 5 cp -r build x"] {
+        for command in
+            ["make build", "make -C build", "npm test build", "tar cf - build", "timeout 5 cp -r build x"]
+        {
             given.is(&disk, command, "forced").await;
         }
         std::fs::remove_file(&path).unwrap();

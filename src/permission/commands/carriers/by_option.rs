@@ -229,12 +229,17 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
         let next = words.get(at + 1);
         if let Some(long) = long_name(name, word) {
             let (option, value) = long.split_once('=').map_or((long, None), |(o, v)| (o, Some(v)));
-            let shortened = |known: &str| option.len() > 1 && known.starts_with(option);
+            let shortened = |known: &str| {
+                option.len() > 1 && known.starts_with(option) && !is_directory_of_make(name, known)
+            };
             if row.long.split_ascii_whitespace().any(shortened) {
                 runs(value, next, out);
             }
         } else if let Some(cluster) = word.strip_prefix('-').or_else(|| bare_cluster(name, at, word)) {
-            if let Some((_, attached)) = cluster.split_once(|c| row.short.contains(c)) {
+            let found = cluster.find(|c| row.short.contains(c)).map(|at| cluster.split_at(at));
+            if let Some((letter, attached)) = found.map(|(_, rest)| rest.split_at(1))
+                && !is_directory_of_make(name, letter)
+            {
                 runs(Some(attached).filter(|a| !a.is_empty()), next, out);
                 // In a cluster the value may be the next word all the same.
                 if let Some(text) = next {
@@ -245,6 +250,11 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
             variable_of_make(word, out);
         }
     }
+}
+
+/// `make -C sub` runs what the makefile there says, as `cd sub && make` does; no star stands for it.
+fn is_directory_of_make(name: &str, option: &str) -> bool {
+    matches!(name, "make" | "gmake") && matches!(option, "C" | "directory")
 }
 
 /// `tar cIf prog …`: its first word is options even without a dash.
