@@ -187,14 +187,17 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
     let mut next = parts.next();
     while let Some(part) = next {
         next = parts.next();
-        if let Some(name) = listed(part) {
-            return Some(name);
-        }
         if let Some(ending) = ENDINGS.iter().find(|ending| ends_with(part, ending)) {
             return Some(ending);
         }
         if let Some(around) = AROUND.iter().find(|around| stands_around(part, around)) {
             return Some(around);
+        }
+        if !may_be_listed(part) {
+            continue;
+        }
+        if let Some(name) = NAMES.iter().find(|n| n.eq_ignore_ascii_case(part)) {
+            return Some(name);
         }
         let below = BENEATH.iter().find(|(directory, _)| directory.eq_ignore_ascii_case(part));
         if let Some((directory, names)) = below {
@@ -214,20 +217,21 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
     None
 }
 
-/// The listed name that this one is. Asked of each part of each path, so most are told apart by length and first letter.
-fn listed(name: &str) -> Option<&'static str> {
+/// Whether a list may have the name, or a directory of that name: asked of each part of each path, it tells most apart by
+/// length and first letter.
+fn may_be_listed(name: &str) -> bool {
     static LENGTHS: LazyLock<[u64; 256]> = LazyLock::new(|| {
+        let directories = BENEATH.iter().chain(BENEATH_PLAIN).map(|(directory, _)| directory);
         let mut lengths = [0; 256];
-        for name in NAMES {
+        for name in NAMES.iter().chain(directories) {
             if let Some(first) = name.bytes().next() {
                 lengths[usize::from(first.to_ascii_lowercase())] |= bit(name.len());
             }
         }
         lengths
     });
-    let first = name.bytes().next()?.to_ascii_lowercase();
-    let may_be = LENGTHS[usize::from(first)] & bit(name.len()) != 0;
-    NAMES.iter().find(|listed| may_be && listed.eq_ignore_ascii_case(name)).copied()
+    let first = name.bytes().next().map(|first| first.to_ascii_lowercase());
+    first.is_some_and(|first| LENGTHS[usize::from(first)] & bit(name.len()) != 0)
 }
 
 /// Of a length; all beyond the last one share that.

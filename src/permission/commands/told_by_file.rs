@@ -23,7 +23,14 @@ static BY_COMMAND: Names = Names::of(&["7z 7za 7zr 7zz 7zzs"]);
 /// Subcommands: git-apply(1), git-am(1), git-quiltimport(1); hg(1), svn(1).
 const BY_SUBCOMMAND: &[(&str, &[&str])] = &[
     ("git", &["apply", "am", "quiltimport", "fast-import"]),
-    ("hg", &["import", "patch", "unbundle"]),
+    // Mercurial takes beginnings of its commands.
+    (
+        "hg",
+        &[
+            "import", "impor", "impo", "imp", "patch", "patc", "pat", "unbundle", "unbundl", "unbund",
+            "unbu", "unb",
+        ],
+    ),
     ("svn", &["patch"]),
 ];
 /// Options that name a file of addresses, or of further options, which say where to write: curl(1), wget(1), aria2c(1).
