@@ -99,6 +99,7 @@ pub(super) fn of_command(
         }
     }
     locate_words(analysis, &scope.workspace, directory, place, &mut on_disk);
+    locate_open_ended(analysis, &scope.workspace, directory, place, &mut on_disk);
     copies::locate(analysis, &scope.workspace, place, &rules, &mut on_disk);
     for rules in &rules {
         if nothing_denied(analysis, *rules, place, &on_disk) {
@@ -154,6 +155,53 @@ fn locate_words(
         match lead(workspace, directory, word) {
             Ok(lead) => on_disk.leads.extend(lead),
             Err(Lost) => on_disk.words_located = false,
+        }
+    }
+}
+
+/// Finds out where the names lead that a program makes of a beginning (`split`), where something is called so already.
+fn locate_open_ended(
+    analysis: &CommandAnalysis,
+    workspace: &Workspace,
+    directory: &Path,
+    place: &Place,
+    on_disk: &mut OnDisk,
+) {
+    let made = analysis.open_ended();
+    let mut left = MAX_NAMES;
+    for (start, made) in
+        analysis.starts(place).iter().flat_map(|start| made.iter().map(move |made| (start, made)))
+    {
+        let Some(within) = made.directory() else {
+            on_disk.words_located = false;
+            continue;
+        };
+        let within = Place { cwd: start.clone(), ..place.clone() }.word_target(within);
+        let Ok(entries) = std::fs::read_dir(&within) else { continue };
+        for entry in entries.flatten() {
+            left = left.saturating_sub(1);
+            let name = entry.file_name();
+            if left == 0 || on_disk.may_lead.len() > MAX_WORDS {
+                on_disk.words_located = false;
+                return;
+            }
+            if name.to_str().is_some_and(|name| !made.may_be(name)) {
+                continue;
+            }
+            let written = within.join(name);
+            let word = WordPath {
+                path: place.resolve(&written),
+                written,
+                may_edit: true,
+                descends: false,
+                directory: false,
+                sweeps: false,
+            };
+            match lead(workspace, directory, &word) {
+                Ok(lead) => on_disk.may_lead.extend(lead),
+                Err(Lost) => on_disk.words_located = false,
+            }
+            on_disk.may_lead.push(word);
         }
     }
 }

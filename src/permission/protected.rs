@@ -122,6 +122,7 @@ const NAMES: &[&str] = &[
     ".continue",
     ".continuerules",
     ".opencode",
+    ".opencode.json",
     "opencode.json",
     "opencode.jsonc",
     ".qwen",

@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 use super::command_pattern::{CommandPattern, CommandSet, Coverage};
 use super::commands::open_ended::OpenEnded;
-use super::commands::{kind, read_only};
+use super::commands::{kind, leading_out, read_only};
 use super::grant;
 use super::host::HostPattern;
 use super::path_pattern::{PathPattern, PathPatternError, PathSet, Reach};
@@ -423,18 +423,26 @@ pub(crate) fn rule_allows_leaf(
 /// A program may be one of a system's by its own name (`.venv/bin/python`).
 fn stays_beneath(rule: &Rule, leaf: &Leaf, subject: &Subject<'_>) -> bool {
     let Spec::Command(pattern) = &rule.spec else { return true };
-    if !pattern.has_star_in_path() {
+    let programs = [leaf.words.first(), leaf.inner().first()];
+    let in_path = pattern.has_star_in_path();
+    let held = || programs.iter().flatten().any(|program| leading_out::is_held(program));
+    if !in_path && !(pattern.has_star() && held()) {
         return true;
     }
+    let place = &subject.place;
     let name = |path: &Path| path.file_name().and_then(OsStr::to_str).map(kind::base_name).map(str::to_owned);
-    let programs = [leaf.words.first(), leaf.inner().first()];
     let is_program = |word: &WordPath| {
         let is_it = |program: &&String| word.written.ends_with(program.trim_start_matches("./"));
         programs.iter().flatten().any(is_it) && name(&word.written) == name(&word.path)
     };
+    // What lies outside by its spelling is told by that.
+    let seems_inside = |word: &WordPath| place.resolve(&word.written).starts_with(&place.workspace);
     let mut strays = grant::leading_out(subject).filter(|word| !is_program(word));
-    let may_be_new = subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf));
-    subject.on_disk.words_located && !may_be_new && strays.next().is_none()
+    // What a command before makes is new: of a path with a star nothing else is known then.
+    let may_be_new = || subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf));
+    subject.on_disk.words_located
+        && !(in_path && may_be_new())
+        && !strays.any(|word| in_path || seems_inside(word))
 }
 
 /// How many directories beneath the workspace the command starts at least.

@@ -129,6 +129,11 @@ static LINKERS: Names = Names::of(&["ld ld.bfd ld.gold gold lld ld.lld ld.mold m
 static OTHERS: Names =
     Names::of(&["as nvcc swiftc gdc ghc clang-cl javac kotlinc scalac groovyc dmd ldc ldc2 ldmd2"]);
 
+/// Whether it is one of them.
+pub(super) fn has(name: &str) -> bool {
+    part(name).is_some()
+}
+
 fn part(name: &str) -> Option<&'static Part> {
     match name {
         _ if DRIVERS.has(name) => Some(&DRIVER),

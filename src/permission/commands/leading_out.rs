@@ -6,6 +6,7 @@
 use super::carriers;
 use super::compilers;
 use super::first_words;
+use super::kind::base_name;
 use super::names::{Index, Names, Options as Row, index};
 use super::urls;
 
@@ -72,6 +73,14 @@ const TABLE: &[Row] = &[
 fn row(name: &str) -> Option<&'static Row> {
     static ROWS: Index<Row> = Index::new(|| index(TABLE, |row| row.names.split(' ')));
     ROWS.get(name).copied()
+}
+
+/// Whether there are words of the program that may not lead out where a star stands for them. A link leads out as well as a
+/// spelling does.
+pub(in crate::permission) fn is_held(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let has = |name: &&str| STAY.has(name) || compilers::has(name) || row(name).is_some() || *name == "git";
+    [name, base_name(name)].iter().any(has)
 }
 
 /// What stands between the paths in one word, such as `name=path` and `from:to`.

@@ -98,6 +98,11 @@ const BY_OPTION: &[(&str, Option<char>, &str)] = &[
     ("zstd", None, "filelist"),
     ("unzstd", None, "filelist"),
     ("zstdcat", None, "filelist"),
+    // gzip(1): the name that is in the file.
+    ("gunzip", Some('N'), "name"),
+    ("gzip", Some('N'), "name"),
+    ("pigz", Some('N'), "name"),
+    ("unpigz", Some('N'), "name"),
     // rsync(1)
     ("rsync", None, "files-from"),
     // zip(1), 7z(1)

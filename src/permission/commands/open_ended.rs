@@ -22,6 +22,11 @@ impl OpenEnded {
         (head, self.tail.split('/').next().unwrap_or_default())
     }
 
+    /// The directory that its names lie in, as it is spelt; none where there are further ones behind the beginning.
+    pub(in crate::permission) fn directory(&self) -> Option<&str> {
+        (!self.tail.contains('/')).then(|| self.head.rfind('/').map_or("", |at| &self.head[..=at]))
+    }
+
     /// Letters of suffixes are small, but for those of numbers.
     fn fills(&self, between: &str) -> bool {
         let told = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'A'..=b'F');

@@ -222,7 +222,7 @@ pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
 
 /// Programs that write a file beside the one that they are given, without the ending of its compression.
 pub(super) static UNPACKERS: Names = Names::of(&[
-    "gunzip gzip uncompress bunzip2 bzip2 unxz xz unzstd zstd unlzma lzma pigz unpigz lz4 unlz4 brotli lzop lzip gpg",
+    "gunzip gzip uncompress bunzip2 bzip2 lbzip2 lbunzip2 pbzip2 pbunzip2 unxz xz unzstd zstd unlzma lzma pigz unpigz lz4 unlz4 brotli lzop lzip gpg",
 ]);
 
 /// Directories whose programs count by their name.

@@ -12,10 +12,11 @@ use super::names::Names;
 /// arj(1), aria2c(1).
 static ALWAYS: Names = Names::of(&[
     "patch gpatch quilt unzip bsdunzip cpio bsdcpio gcpio pax unrar rar unar lha cabextract uudecode unsquashfs",
-    "dpkg dpkg-deb rpm arj zoo unace unalz unshield gcab p7zip aria2c",
+    "dpkg dpkg-deb rpm alien arj zoo unace unalz unshield gcab p7zip aria2c unp atool aunpack dtrx patool munpack uudeview",
+    "ripmime",
 ]);
 /// Where a word is a path, its package is a file: apt-get(8), dnf(8), zypper(8), apk(8), pacman(8).
-static BY_PATH: Names = Names::of(&["apt apt-get aptitude dnf dnf5 yum zypper apk pacman"]);
+static BY_PATH: Names = Names::of(&["apt apt-get aptitude dnf dnf5 yum zypper apk pacman snap flatpak"]);
 /// Archivers that unpack where a letter or an option says so: tar(1), jar(1), ar(1).
 static BY_LETTER: Names = Names::of(&["tar gtar gnutar bsdtar star jar ar"]);
 /// Those with a command for it: 7z(1).
@@ -23,14 +24,7 @@ static BY_COMMAND: Names = Names::of(&["7z 7za 7zr 7zz 7zzs"]);
 /// Subcommands: git-apply(1), git-am(1), git-quiltimport(1); hg(1), svn(1).
 const BY_SUBCOMMAND: &[(&str, &[&str])] = &[
     ("git", &["apply", "am", "quiltimport", "fast-import"]),
-    // Mercurial takes beginnings of its commands.
-    (
-        "hg",
-        &[
-            "import", "impor", "impo", "imp", "patch", "patc", "pat", "unbundle", "unbundl", "unbund",
-            "unbu", "unb",
-        ],
-    ),
+    ("hg", &["import", "patch", "unbundle", "qimport", "transplant"]),
     ("svn", &["patch"]),
 ];
 /// Options that name a file of addresses, or of further options, which say where to write: curl(1), wget(1), aria2c(1).
@@ -38,6 +32,7 @@ const BY_OPTION: &[(&str, char, &[&str])] = &[
     ("curl", 'K', &["config", "url"]),
     ("wget", 'i', &["input-file", "input-metalink", "config"]),
     ("wget2", 'i', &["input-file", "config"]),
+    ("yt-dlp", 'a', &["batch-file", "config-locations"]),
 ];
 
 /// Whether a file says what the command writes.
@@ -63,10 +58,14 @@ fn tells(program: &str, words: &[String]) -> bool {
     }
     if let Some((_, subcommands)) = BY_SUBCOMMAND.iter().find(|(name, _)| *name == program) {
         let sub = if program == "git" { git_subcommand(&mut words) } else { None };
+        // Mercurial takes beginnings of its commands.
+        let begins = |word: &str| {
+            program == "hg" && word.len() > 1 && subcommands.iter().any(|name| name.starts_with(word))
+        };
         return match sub {
             Some(sub) if !sub.starts_with('-') => subcommands.contains(&sub),
             // Behind options that may take a value.
-            _ => words.any(|word| subcommands.contains(&word)),
+            _ => words.any(|word| subcommands.contains(&word) || begins(word)),
         };
     }
     let row = BY_OPTION.iter().find(|(name, ..)| *name == program);
@@ -74,7 +73,8 @@ fn tells(program: &str, words: &[String]) -> bool {
 }
 
 fn is_package(word: &str) -> bool {
-    word.contains('/') || [".deb", ".rpm", ".apk", ".zst"].iter().any(|ending| word.ends_with(ending))
+    word.contains('/')
+        || [".deb", ".rpm", ".apk", ".zst", ".snap", ".flatpak"].iter().any(|ending| word.ends_with(ending))
 }
 
 /// Whether the word is the option, alone or among letters; long ones can be shortened.
@@ -110,6 +110,12 @@ mod tests {
             ("git commit -m am", false),
             ("git push origin apply", false),
             ("hg import x.diff", true),
+            ("hg im x.diff", true),
+            ("gunzip -N a.gz", true),
+            ("gzip -dN a.gz", true),
+            ("gunzip -k a.gz", false),
+            ("dtrx a.tar", true),
+            ("snap install ./a.snap", true),
             ("hg commit -m x", false),
             ("tar xf a.tar", true),
             ("tar -zxf a.tar", true),

@@ -57,6 +57,18 @@ impl CommandAnalysis {
         uses
     }
 
+    /// Every directory that one of its commands may start in.
+    pub(in crate::permission) fn starts(&self, place: &Place) -> Vec<PathBuf> {
+        let Ok(script) = &self.read else { return breaker::directories(&self.segments, place) };
+        let all: BTreeSet<PathBuf> = script
+            .leaves
+            .iter()
+            .flat_map(|leaf| &leaf.directories)
+            .map(|from| place.cwd.join(from))
+            .collect();
+        all.into_iter().collect()
+    }
+
     /// The same for what gits of it may look for from the tops of these working trees.
     pub(crate) fn uses_in_trees(&self, trees: &BTreeSet<PathBuf>) -> Vec<PathUse> {
         let leaves = self.read.iter().flat_map(|script| script.leaves.iter().enumerate());

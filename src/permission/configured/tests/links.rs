@@ -220,3 +220,52 @@ async fn a_star_in_a_path_follows_no_link_out_of_the_workspace() {
     Given { allow: &both, ..Given::default() }.is(&disk, "git pull && touch sub/new", "ask").await;
     Given { allow: &both, ..Given::default() }.is(&disk, "touch sub/new && git pull", "allow").await;
 }
+
+#[tokio::test]
+async fn no_star_stands_for_a_word_that_a_link_leads_out() {
+    let disk = disk();
+    symlink(&disk.outside, disk.root.join("op")).unwrap();
+    symlink(disk.root.join("sub"), disk.root.join("within")).unwrap();
+    let allow =
+        &["Bash(cargo *)", "Bash(gcc *)", "Bash(pytest *)", "Bash(git *)", "Bash(echo *)", "Bash(npm run *)"];
+    for (command, want) in [
+        ("cargo test --manifest-path op/Cargo.toml", "ask"),
+        ("cargo build --target-dir=op/x", "ask"),
+        ("pytest op", "ask"),
+        ("gcc -o op/x ok.txt", "ask"),
+        ("git add op/src", "ask"),
+        ("cargo test --manifest-path within/Cargo.toml", "allow"),
+        ("cargo build && cargo test", "allow"),
+        ("cargo test op", "ask"),
+        ("gcc -L/lib -o sub/x ok.txt", "allow"),
+        ("npm run build", "allow"),
+        ("echo op/x", "allow"),
+    ] {
+        Given { allow, ..Given::default() }.is(&disk, command, want).await;
+    }
+    // Whoever spells it out has read it.
+    let allow = &["Bash(pytest op)"];
+    Given { allow, ..Given::default() }.is(&disk, "pytest op", "allow").await;
+}
+
+#[tokio::test]
+async fn a_name_that_a_program_makes_counts_as_where_it_leads() {
+    let disk = disk();
+    symlink(".env", disk.root.join("xx00")).unwrap();
+    symlink(".env", disk.root.join("sub/xab")).unwrap();
+    let given = Given { deny: &["Read(**/.env)"], bypass: true, ..Given::default() };
+    for (command, want) in [
+        ("csplit -s ok.txt 2", "forced"),
+        ("csplit -s -f sub/xb ok.txt 2", "allow"),
+        ("csplit -s -f yy ok.txt 2", "allow"),
+        ("cd sub && split -l1 ../ok.txt", "forced"),
+        ("split -l1 ok.txt sub/x", "forced"),
+        ("split -l1 ok.txt", "forced"),
+    ] {
+        given.is(&disk, command, want).await;
+    }
+    let plain = self::disk();
+    for command in ["split -l1 ok.txt part_", "split -l1 ok.txt", "csplit -s ok.txt 2"] {
+        given.is(&plain, command, "allow").await;
+    }
+}
