@@ -440,8 +440,12 @@ fn stays_beneath(rule: &Rule, leaf: &Leaf, subject: &Subject<'_>) -> bool {
     let mut strays = grant::leading_out(subject).filter(|word| !is_program(word));
     // What a command before makes is new: of a path with a star nothing else is known then.
     let may_be_new = || subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf));
+    let given_new = || {
+        subject.command.as_ref().is_some_and(|command| command.may_be_given_new_link(leaf))
+            && leading_out::names_a_path(&leaf.words)
+    };
     subject.on_disk.words_located
-        && !(in_path && may_be_new())
+        && !(if in_path { may_be_new() } else { given_new() })
         && !strays.any(|word| in_path || seems_inside(word))
 }
 

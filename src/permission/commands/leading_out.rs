@@ -83,6 +83,18 @@ pub(in crate::permission) fn is_held(program: &str) -> bool {
     [name, base_name(name)].iter().any(has)
 }
 
+/// Whether one of the words is a path for all that it looks like: by a slash, or by the option that it belongs to. `words`
+/// begin with the program.
+pub(in crate::permission) fn names_a_path(words: &[String]) -> bool {
+    const OF_PATHS: &[&str] = &["path", "dir", "prefix", "config", "file", "root", "out", "target", "work"];
+    const LETTERS: &[&str] = &["-C", "-c", "-f", "-S", "-B", "-o", "-t", "-I"];
+    let is_for_path = |option: &str| {
+        option.starts_with("--") && OF_PATHS.iter().any(|part| option.contains(part))
+            || LETTERS.iter().any(|letter| option.starts_with(letter))
+    };
+    words.iter().skip(1).any(|word| word.contains('/') || word.starts_with('-') && is_for_path(word))
+}
+
 /// What stands between the paths in one word, such as `name=path` and `from:to`.
 pub(in crate::permission) const BETWEEN: [char; 5] = ['=', ':', ',', ';', ' '];
 

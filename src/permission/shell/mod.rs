@@ -32,9 +32,10 @@ use self::word_paths::Found;
 use super::breaker;
 use super::commands::carriers::is_harmless_variable;
 use super::commands::copies::{self, Copy};
+use super::commands::kind::{self, ProgramKind};
 use super::commands::open_ended::OpenEnded;
 use super::commands::read_only::{KnownUse, Operand, Proxy, Targets, known_use};
-use super::commands::{carriers, descent, git, kind, named_elsewhere, named_within, operands};
+use super::commands::{carriers, descent, git, named_elsewhere, named_within, operands};
 use super::host::Host;
 use super::repository;
 use super::subject::{Access, PathOf, Place};
@@ -243,6 +244,20 @@ impl CommandAnalysis {
     pub(crate) fn may_open_new_link(&self, leaf: &Leaf) -> bool {
         self.understood().is_none_or(|script| links::opens_named(script, leaf))
             && !self.paths_stay_until(leaf)
+    }
+
+    /// Whether a command before it could make a link that one of its words means then, but for what runs the workspace's
+    /// code: that could do more.
+    pub(crate) fn may_be_given_new_link(&self, leaf: &Leaf) -> bool {
+        let Some(script) = self.understood() else { return true };
+        let makes = |other: &&Leaf| !std::ptr::eq(*other, leaf) && !links::makes_none(script, other);
+        let runs_code = |other: &Leaf| {
+            let program = other.inner().first().map_or("", String::as_str);
+            // A git makes links by what it checks out, without running it.
+            kind::base_name(program) != "git"
+                && matches!(kind::kind(program), ProgramKind::RunsWorkspace | ProgramKind::Interpreter)
+        };
+        !self.paths_stay_until(leaf) && script.leaves.iter().filter(makes).any(|other| !runs_code(other))
     }
 
     /// Whether one command of the text is run by the other, with words of its own.

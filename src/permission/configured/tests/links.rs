@@ -240,6 +240,14 @@ async fn no_star_stands_for_a_word_that_a_link_leads_out() {
         ("gcc -L/lib -o sub/x ok.txt", "allow"),
         ("npm run build", "allow"),
         ("echo op/x", "allow"),
+        // A link that is not there yet.
+        ("git checkout x && cargo test --manifest-path new/Cargo.toml", "ask"),
+        ("git checkout x; cargo test --target-dir=new", "ask"),
+        ("git pull && pytest new/t.py", "ask"),
+        ("git pull && cargo test", "allow"),
+        ("git pull && cargo test name", "allow"),
+        ("git pull && cargo build --release 2>&1 | tail -n 20", "allow"),
+        ("cargo build && cargo test --manifest-path new/Cargo.toml", "allow"),
     ] {
         Given { allow, ..Given::default() }.is(&disk, command, want).await;
     }
