@@ -426,7 +426,7 @@ fn stays_beneath(rule: &Rule, leaf: &Leaf, subject: &Subject<'_>) -> bool {
     let programs = [leaf.words.first(), leaf.inner().first()];
     let in_path = pattern.has_star_in_path();
     let held = || programs.iter().flatten().any(|program| leading_out::is_held(program));
-    if !in_path && !(pattern.has_star() && held()) {
+    if !(in_path || pattern.has_star() && held()) {
         return true;
     }
     let place = &subject.place;
