@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -177,9 +178,20 @@ fn locate_open_ended(
             continue;
         };
         let within = Place { cwd: start.clone(), ..place.clone() }.word_target(within);
-        let Ok(entries) = std::fs::read_dir(&within) else { continue };
-        for entry in entries.flatten() {
+        let entries = match std::fs::read_dir(&within) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) => continue,
+            Err(_) => {
+                on_disk.words_located = false;
+                continue;
+            }
+        };
+        for entry in entries {
             left = left.saturating_sub(1);
+            let Ok(entry) = entry else {
+                on_disk.words_located = false;
+                continue;
+            };
             let name = entry.file_name();
             if left == 0 || on_disk.may_lead.len() > MAX_WORDS {
                 on_disk.words_located = false;
