@@ -425,7 +425,7 @@ fn stays_beneath(rule: &Rule, leaf: &Leaf, subject: &Subject<'_>) -> bool {
     let Spec::Command(pattern) = &rule.spec else { return true };
     let programs = [leaf.words.first(), leaf.inner().first()];
     let in_path = pattern.has_star_in_path();
-    let held = || programs.iter().flatten().any(|program| leading_out::is_held(program));
+    let held = || kind::is_held(&leaf.words) || kind::is_held(leaf.inner());
     if !(in_path || pattern.has_star() && held()) {
         return true;
     }
@@ -442,7 +442,7 @@ fn stays_beneath(rule: &Rule, leaf: &Leaf, subject: &Subject<'_>) -> bool {
     let may_be_new = || subject.command.as_ref().is_some_and(|command| command.may_open_new_link(leaf));
     let given_new = || {
         subject.command.as_ref().is_some_and(|command| command.may_be_given_new_link(leaf))
-            && leading_out::names_a_path(&leaf.words)
+            && leading_out::names_a_path(leaf.inner())
     };
     subject.on_disk.words_located
         && !(if in_path { may_be_new() } else { given_new() })

@@ -236,15 +236,7 @@ fn throwing_away<'w>(name: &str, words: &'w [String], at: usize) -> Option<&'w s
 /// The same of the program that a subcommand runs, or of a module (`uv run pytest`, `python3 -m pytest`): it has options of
 /// its own.
 fn what_it_runs_is_covered(words: &[String], coverage: &Coverage, nested: usize) -> bool {
-    let name = words.first().map(|program| base_name(program)).unwrap_or_default();
-    let module =
-        || words.iter().position(|word| word == "-m").map(|at| at + 1).filter(|at| *at < words.len());
-    let places = match kind(name) {
-        ProgramKind::Interpreter if name == "python" => module().into_iter().collect(),
-        ProgramKind::Interpreter => Vec::new(),
-        _ => carriers::run_by_subcommand(name, words),
-    };
-    places.into_iter().filter(|at| *at < words.len()).all(|at| {
+    run_in_turn(words).all(|at| {
         let (words, coverage) = (&words[at..], coverage.behind(at));
         nested > 0
             && match kind(&words[0]) {
@@ -252,6 +244,28 @@ fn what_it_runs_is_covered(words: &[String], coverage: &Coverage, nested: usize)
                 _ => words_are_covered(words, &coverage, nested - 1),
             }
     })
+}
+
+/// The places of programs and modules that the command runs in turn.
+fn run_in_turn(words: &[String]) -> impl Iterator<Item = usize> {
+    let name = words.first().map(|program| base_name(program)).unwrap_or_default();
+    let places = match kind(name) {
+        ProgramKind::Interpreter if name == "python" => {
+            words.iter().position(|word| word == "-m").map(|at| at + 1).into_iter().collect()
+        }
+        ProgramKind::Interpreter => Vec::new(),
+        _ => carriers::run_by_subcommand(name, words),
+    };
+    places.into_iter().filter(|at| *at < words.len())
+}
+
+/// Whether one of the programs and modules that the command is, or runs in turn, has words that may not lead out.
+pub(in crate::permission) fn is_held(words: &[String]) -> bool {
+    fn within(words: &[String], nested: usize) -> bool {
+        words.first().is_some_and(|program| leading_out::is_held(program))
+            || nested > 0 && run_in_turn(words).any(|at| within(&words[at..], nested - 1))
+    }
+    within(words, MAX_NESTED)
 }
 
 /// A listed command stays harmless when the words that the rule spells out are taken as they are.

@@ -6,7 +6,7 @@
 use super::carriers;
 use super::compilers;
 use super::first_words;
-use super::kind::base_name;
+use super::kind::{ProgramKind, base_name, git_subcommand, kind};
 use super::names::{Index, Names, Options as Row, index};
 use super::urls;
 
@@ -79,20 +79,75 @@ fn row(name: &str) -> Option<&'static Row> {
 /// spelling does.
 pub(in crate::permission) fn is_held(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
-    let has = |name: &&str| STAY.has(name) || compilers::has(name) || row(name).is_some() || *name == "git";
+    let has = |name: &&str| {
+        STAY.has(name)
+            || compilers::has(name)
+            || row(name).is_some()
+            || matches!(*name, "git" | "make" | "gmake" | "coverage" | "swift" | "bazel")
+    };
     [name, base_name(name)].iter().any(has)
 }
 
-/// Whether one of the words is a path for all that it looks like: by a slash, or by the option that it belongs to. `words`
-/// begin with the program.
+/// Whether one of the words may be a path that the program opens, by its looks or by the option that it belongs to. `words`
+/// begin with the program. Code of the workspace opens what it likes: words of what runs such code are none.
 pub(in crate::permission) fn names_a_path(words: &[String]) -> bool {
     const OF_PATHS: &[&str] = &["path", "dir", "prefix", "config", "file", "root", "out", "target", "work"];
     const LETTERS: &[&str] = &["-C", "-c", "-f", "-S", "-B", "-o", "-t", "-I"];
+    let Some((program, rest)) = words.split_first() else { return false };
+    let name = base_name(program);
+    if name == "git" && git_opens_named_alone(rest) {
+        return rest.iter().any(|word| is_path_option_of_git(word));
+    }
+    if name != "git" && !compilers::has(name) && kind(program) == ProgramKind::RunsWorkspace {
+        return false;
+    }
     let is_for_path = |option: &str| {
         option.starts_with("--") && OF_PATHS.iter().any(|part| option.contains(part))
             || LETTERS.iter().any(|letter| option.starts_with(letter))
     };
-    words.iter().skip(1).any(|word| word.contains('/') || word.starts_with('-') && is_for_path(word))
+    rest.iter().any(|word| word.contains('/') || word.starts_with('-') && is_for_path(word))
+}
+
+/// Whether words that are no options are nothing that git opens: names of branches, messages, paths in its index, which it
+/// follows through no link (gitfaq(7), git-add(1)). A repository by its path is opened.
+fn git_opens_named_alone(words: &[String]) -> bool {
+    static OF_INDEX: Names = Names::of(&[
+        "add blame branch checkout cherry-pick clean commit describe diff log ls-files merge merge-base mv rebase reflog reset",
+        "restore rev-list rev-parse revert rm shortlog show stash status switch tag",
+    ]);
+    let mut words = words.iter().map(String::as_str);
+    match git_subcommand(&mut words) {
+        Some("fetch" | "pull" | "push") => {
+            let repository = words.find(|word| !word.starts_with('-')).unwrap_or_default();
+            !repository.contains('/') || repository.contains("://")
+        }
+        Some(sub) => OF_INDEX.has(sub),
+        None => false,
+    }
+}
+
+/// Whether the word is an option of git with a file, a directory or two paths to compare; long ones can be shortened.
+fn is_path_option_of_git(word: &str) -> bool {
+    const LONG: &[&str] = &[
+        "file",
+        "output",
+        "template",
+        "pathspec-from-file",
+        "no-index",
+        "contents",
+        "ignore-revs-file",
+        "git-dir",
+        "work-tree",
+        "exec-path",
+    ];
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            let name = long[1..].split('=').next().unwrap_or_default();
+            !name.is_empty() && LONG.iter().any(|option| option.starts_with(name))
+        }
+        Some(cluster) => cluster.contains(['C', 'F', 'O']),
+        None => false,
+    }
 }
 
 /// What stands between the paths in one word, such as `name=path` and `from:to`.

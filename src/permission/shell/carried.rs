@@ -141,8 +141,11 @@ fn untold(leaf: &Leaf) -> NotUnderstood {
 /// Adds what the commands run in turn. `depth`: how many texts this one lies within.
 pub(super) fn follow(script: &mut Script, depth: usize) -> Result<(), NotUnderstood> {
     let mut found = Found::default();
-    for leaf in &mut script.leaves {
+    for (place, leaf) in script.leaves.iter_mut().enumerate() {
+        let at = found.leaves.len();
+        leaf.place = place;
         leaf.told |= found.of(leaf, depth, 0)?;
+        found.leaves[at..].iter_mut().for_each(|run| run.place = place);
     }
     script.leaves.append(&mut found.leaves);
     script.files.append(&mut found.files);

@@ -216,16 +216,14 @@ impl CommandAnalysis {
     pub(crate) fn paths_stay_until(&self, leaf: &Leaf) -> bool {
         let Ok(script) = &self.read else { return false };
         let stays = |other: &Leaf| links::makes_none(script, other) || links::runs(other, leaf);
-        let is_it = |other: &&Leaf| std::ptr::eq(*other, leaf);
-        if self.runs_one_by_one(leaf.moves()) {
-            script.leaves.iter().take_while(|other| !is_it(other)).all(stays)
-        } else {
-            script
-                .leaves
-                .iter()
-                .filter(|other| !is_it(other))
-                .all(|other| stays(other) || links::runs(leaf, other))
-        }
+        let one_by_one = self.runs_one_by_one(leaf.moves());
+        // What a command runs in turn runs where that one stands; of those of one place none is known to be the first.
+        let comes_before =
+            |other: &Leaf| other.place < leaf.place || leaf.carried && other.place == leaf.place;
+        let others = script.leaves.iter().filter(|other| !std::ptr::eq(*other, leaf));
+        others
+            .filter(|other| !one_by_one || comes_before(other))
+            .all(|other| stays(other) || links::runs(leaf, other))
     }
 
     /// Whether a command of the text may open a path by its name after another one could have made a link there.

@@ -28,6 +28,8 @@ pub struct Leaf {
     /// Another command of the text runs this one (`timeout 5 ls`, `sh -c ls`), which the shell does not start by
     /// itself.
     pub carried: bool,
+    /// The how many-th of the written commands it is, or runs it.
+    pub(super) place: usize,
     /// It is only guessed at: words of a program that is not known would run it.
     pub(super) guessed: bool,
     /// All that its arguments run is told by other commands of the script.

@@ -173,6 +173,7 @@ const FORMS: &[Known] = &[
         names: &["rev-list"],
         values: "n",
         numeric: true,
+        own_way: true,
         long: &[
             "count all no-merges merges first-parent reverse oneline left-right branches tags remotes abbrev-commit \
                parents children min-parents max-parents cherry-pick cherry-mark right-only left-only not topo-order \
@@ -278,10 +279,17 @@ const DIFF: Known = Known {
     long: &[DIFF_LONG],
     long_values: &[DIFF_VALUES],
     numeric: false,
+    // revision.c knows the options of a commit one by one: `-gn` is none, and the word behind it is an option again.
+    own_way: true,
     takes: harmless_value,
     recursive: Some('*'),
     ..PLAIN
 };
+
+/// `git stash show` sorts words by their dashes before it reads them: what is no value of its own word goes to the stash,
+/// and the next one is read in its place.
+const STASH_SHOW: Known =
+    Known { values: "", attached: "SGlUMCB", long: &[DIFF_LONG, DIFF_VALUES], long_values: &[], ..DIFF };
 
 const LOG: Known = Known {
     flags: "puswbRaWzDgimcFEPt",
@@ -295,7 +303,7 @@ const LOG: Known = Known {
 /// Subcommands of subcommands, and forms that have to be asked for by an option.
 const LISTING: &[(&str, &str, Known)] = &[
     ("stash", "list", Known { ..LOG }),
-    ("stash", "show", Known { ..DIFF }),
+    ("stash", "show", STASH_SHOW),
     ("reflog", "show", Known { ..LOG }),
     ("reflog", "list", Known { operands: Operands::None, ..PLAIN }),
     ("remote", "-v", Known { operands: Operands::None, ..PLAIN }),
@@ -486,6 +494,8 @@ pub(super) const OF_LINES: &[&str] = &[
     "check",
     "dd",
     "remerge-diff",
+    // All but two of its values print.
+    "diff-merges",
 ];
 
 /// Whether lines of files are printed, or searched for. Source: git-diff(1), git-log(1).

@@ -630,6 +630,60 @@ fn no_reading_form_runs_anything_in_a_plain_repository() {
     assert_eq!(trap.output("for-each-ref"), before);
 }
 
+/// Git reads a value as an option where it does not take it for one: behind letters that it does not read together, and
+/// where it sorts words before it reads them.
+#[test]
+fn no_option_hides_as_the_value_of_another() {
+    let trap = Trap::new();
+    trap.write("f", "one\nchanged\n");
+    trap.git("stash -q", &[]);
+    let written = trap.root.path().join("written");
+    let output = format!("--output={}", written.display());
+    let forms = FORMS.iter().flat_map(|form| form.names.iter().map(move |name| (vec![*name], form)));
+    let listing = LISTING.iter().map(|(sub, second, form)| (vec![*sub, *second], form));
+    let alone = [(vec!["reflog"], &LOG)];
+    let mut tried = 0;
+    for (subcommand, form) in forms.chain(listing).chain(alone) {
+        let letters = form.values.chars();
+        let clusters = letters.flat_map(|value| {
+            let flags = form.flags.chars().map(move |flag| format!("-{flag}{value}"));
+            flags.chain([format!("-{value}")]).map(|cluster| vec![cluster])
+        });
+        let names = [form.long_values, form.long].concat().join(" ");
+        let torn: Vec<Vec<String>> = names
+            .split_ascii_whitespace()
+            .map(|name| vec![format!("--{name}"), "stash".to_owned(), format!("--{name}")])
+            .collect();
+        for options in clusters.chain(torn) {
+            let mut words = vec!["git".to_owned()];
+            words.extend(subcommand.iter().map(|word| (*word).to_owned()));
+            words.extend(options);
+            words.push(output.clone());
+            if known(&words).is_none() {
+                continue;
+            }
+            tried += 1;
+            trap.git_in(&trap.ws(), &words[1..], SAFE_ENVIRONMENT);
+            assert!(std::fs::remove_file(&written).is_err(), "{words:?}");
+        }
+    }
+    assert!(tried > 0, "some forms read their words as getopt does");
+    for command in [
+        "log -gn --output=x",
+        "show -pL --output=x",
+        "diff-tree -rS --output=x HEAD",
+        "stash show -p --line-prefix stash --line-prefix --output=x",
+        "diff --src-prefix --no-index f g",
+        "diff -S --no-index f g",
+    ] {
+        assert!(known(&words(&format!("git {command}"))).is_none(), "{command}");
+    }
+    for command in ["log -n 5 -S text", "log -n5 --grep text", "stash show -p --stat-width=9", "diff -U5 -Sx"]
+    {
+        assert!(known(&words(&format!("git {command}"))).is_some(), "{command}");
+    }
+}
+
 #[test]
 fn every_form_was_tried() {
     let tried = |start: &str| {

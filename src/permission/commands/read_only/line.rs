@@ -47,6 +47,9 @@ pub(in crate::permission::commands) struct Known {
     pub(in crate::permission::commands) apart: bool,
     /// Short options are not put together, and one dash does for long ones.
     pub(in crate::permission::commands) alone: bool,
+    /// The program does not split its words as getopt(3) does: an option that needs a value is none behind other letters, and
+    /// what looks like an option may be one where its value is due. Such words are not known.
+    pub(in crate::permission::commands) own_way: bool,
     /// The letter that makes it descend, as `--recursive` does; `*`: it always does.
     pub(in crate::permission::commands) recursive: Option<char>,
     /// It descends into directories among its operands and follows symlinks there.
@@ -70,6 +73,7 @@ pub(in crate::permission::commands) const PLAIN: Known = Known {
     stops: false,
     apart: false,
     alone: false,
+    own_way: false,
     recursive: None,
     files_only: false,
     targets: |_| Targets { levels: 0, passed_over: Vec::new() },
@@ -135,7 +139,7 @@ impl Known {
                 let (name, value) =
                     long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
                 if has(self.long_values, name) {
-                    let value = value.or_else(|| words.next())?;
+                    let value = value.or_else(|| self.next_value(&mut words))?;
                     line.values.push((name, value));
                 } else if has(self.long, name) {
                     line.long.push(name);
@@ -153,7 +157,7 @@ impl Known {
                 }
                 let valued = self.cluster(cluster, &mut line)?;
                 if !valued.is_empty() {
-                    line.values.push((valued, words.next()?));
+                    line.values.push((valued, self.next_value(&mut words)?));
                 }
             } else {
                 line.operands.push(word);
@@ -165,11 +169,19 @@ impl Known {
         Some(line)
     }
 
+    /// The word that is the value of the option before it.
+    fn next_value<'w>(&self, words: &mut impl Iterator<Item = &'w str>) -> Option<&'w str> {
+        words.next().filter(|value| !(self.own_way && value.starts_with('-')))
+    }
+
     /// Reads `-abc`; its last letter, when that takes the next word as its value, else nothing.
     fn cluster<'w>(&self, cluster: &'w str, line: &mut Line<'w>) -> Option<&'w str> {
         for (at, letter) in cluster.char_indices() {
             let end = at + letter.len_utf8();
             if self.values.contains(letter) {
+                if self.own_way && at > 0 {
+                    return None;
+                }
                 let (option, value) = (&cluster[at..end], &cluster[end..]);
                 if value.is_empty() {
                     return Some(option);

@@ -5,6 +5,14 @@ use super::{KnownUse, Operand, Targets, find, table};
 use crate::permission::commands::carriers::sed as sed_script;
 use crate::permission::subject::Access;
 
+/// Whether the text is a number as strtol(3) reads one: with a sign, decimal or hexadecimal.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    let (digits, hexadecimal) = digits.strip_prefix("0x").map_or((digits, false), |digits| (digits, true));
+    let is_digit = |b: u8| if hexadecimal { b.is_ascii_hexdigit() } else { b.is_ascii_digit() };
+    !digits.is_empty() && digits.bytes().all(is_digit)
+}
+
 /// Whether `program` is one of those that [`of`] reads.
 pub(super) fn is_listed(program: &str) -> bool {
     matches!(program, "find" | "test" | "[" | "printf" | "command" | "set" | "date")

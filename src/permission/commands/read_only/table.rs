@@ -243,7 +243,8 @@ const TABLE: &[Known] = &[
         ..PLAIN
     },
     // xxd(1): a second operand would be written, and so does `-r`. Options end at the first operand; of `-ps` and
-    // `-px` it takes the first letter and forgets the others.
+    // `-px` it takes the first letter and forgets the others. Of letters behind an option with a value it makes another
+    // spelling (`-cols`, `-seek`) whose value is the next word.
     Known {
         names: &["xxd"],
         flags: "abCeiuEp",
@@ -251,6 +252,7 @@ const TABLE: &[Known] = &[
         long: &["plain ps"],
         stops: true,
         alone: true,
+        takes: |_, value| special::is_number(value),
         operands: Operands::Paths(1),
         ..PLAIN
     },

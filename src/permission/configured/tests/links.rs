@@ -35,6 +35,11 @@ async fn a_link_that_the_text_could_make_is_not_followed_where_rules_speak_of_pa
         "sudo tar xf a.tar && sudo cat b",
         "sh -c 'tar xf a.tar; cat b'",
         "env tar xf a.tar; timeout 5 cat b",
+        "timeout 5 git checkout evil && cat b",
+        "bash -c 'git checkout -q evil'; cat b",
+        "env git checkout evil; head -n1 b",
+        "nohup tar xf a.tar; cd k; cat b",
+        "sh -c 'timeout 5 git checkout evil; cat b'",
         "tar xf a.tar; ls | xargs cat",
         "git checkout evil; xargs -a b echo",
         "git pull && cd k && touch f",
@@ -226,8 +231,16 @@ async fn no_star_stands_for_a_word_that_a_link_leads_out() {
     let disk = disk();
     symlink(&disk.outside, disk.root.join("op")).unwrap();
     symlink(disk.root.join("sub"), disk.root.join("within")).unwrap();
-    let allow =
-        &["Bash(cargo *)", "Bash(gcc *)", "Bash(pytest *)", "Bash(git *)", "Bash(echo *)", "Bash(npm run *)"];
+    let allow = &[
+        "Bash(cargo *)",
+        "Bash(gcc *)",
+        "Bash(pytest *)",
+        "Bash(git *)",
+        "Bash(echo *)",
+        "Bash(npm run *)",
+        "Bash(python3 -m pytest *)",
+        "Bash(make *)",
+    ];
     for (command, want) in [
         ("cargo test --manifest-path op/Cargo.toml", "ask"),
         ("cargo build --target-dir=op/x", "ask"),
@@ -240,14 +253,25 @@ async fn no_star_stands_for_a_word_that_a_link_leads_out() {
         ("gcc -L/lib -o sub/x ok.txt", "allow"),
         ("npm run build", "allow"),
         ("echo op/x", "allow"),
-        // A link that is not there yet.
-        ("git checkout x && cargo test --manifest-path new/Cargo.toml", "ask"),
-        ("git checkout x; cargo test --target-dir=new", "ask"),
-        ("git pull && pytest new/t.py", "ask"),
-        ("git pull && cargo test", "allow"),
-        ("git pull && cargo test name", "allow"),
+        // What a module, a runner or a variable of make leads to.
+        ("python3 -m pytest op/t.py", "ask"),
+        ("timeout 5 python3 -m pytest op/t.py", "ask"),
+        ("python3 -m pytest sub/t.py", "allow"),
+        ("make DESTDIR=op/x all", "ask"),
+        ("make DESTDIR=sub/x all", "allow"),
+        // A link that is not there yet matters where no code of the workspace runs.
+        ("git checkout x && gcc -o new/a ok.txt", "ask"),
+        ("timeout 5 git checkout x && gcc -o new/a ok.txt", "ask"),
+        ("git checkout x && git commit -F new/a", "ask"),
+        ("git checkout x && git log --output=new/a", "ask"),
+        ("git checkout x && git push new/a main", "ask"),
+        ("git checkout -b feature/x && git push -u origin feature/x", "allow"),
+        ("git checkout -b feat/x && git add sub/a && git commit -m 'a/b'", "allow"),
+        ("git stash && git rebase origin/main && git stash pop", "allow"),
+        ("git pull && cargo test --test it", "allow"),
+        ("git pull && cargo build --features a/b --target x86_64-unknown-linux-gnu", "allow"),
+        ("git pull && pytest new/t.py", "allow"),
         ("git pull && cargo build --release 2>&1 | tail -n 20", "allow"),
-        ("cargo build && cargo test --manifest-path new/Cargo.toml", "allow"),
     ] {
         Given { allow, ..Given::default() }.is(&disk, command, want).await;
     }
