@@ -207,7 +207,7 @@ fn words_are_covered(words: &[String], coverage: &Coverage, nested: usize) -> bo
     let spelled = |at: usize| coverage.spelled.get(at).copied().unwrap_or(false);
     plain
         && !risky
-        && !carriers::runs_swallowed(name, words, spelled)
+        && !carriers::runs_swallowed(name, words, &spelled)
         && !leading_out::swallowed(name, words, coverage.depth, spelled)
         && !setting_up::swallowed(name, words, spelled)
         && what_it_runs_is_covered(words, coverage, nested)
@@ -939,6 +939,14 @@ mod tests {
             ("npm exec jest *", "npm exec jest -- --outputFile=/x", false),
             ("npm exec git *", "npm exec git push --receive-pack=./x", false),
             ("docker exec web *", "docker exec web cat /var/log/x", true),
+            ("docker compose *", "docker compose ps", true),
+            ("docker compose *", "docker compose -f dev.yml logs -f web", true),
+            ("docker compose *", "docker compose up -d", true),
+            ("docker compose *", "docker compose exec web touch x", false),
+            ("docker compose *", "docker compose run web touch x", false),
+            ("docker compose *", "docker compose -f /x/dev.yml up", false),
+            ("docker compose exec web *", "docker compose exec web cat x", true),
+            ("docker *", "docker compose up", false),
             ("cargo fmt *", "cargo fmt -- /x/y.rs", false),
             ("cargo fmt *", "cargo fmt --all -- --check", true),
         ] {

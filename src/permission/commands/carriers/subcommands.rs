@@ -125,10 +125,10 @@ fn run_at_once<'w>(name: &'w str, words: &'w [String]) -> impl Iterator<Item = u
 pub(in crate::permission::commands) fn runs_swallowed(
     name: &str,
     words: &[String],
-    spelled: impl Fn(usize) -> bool,
+    spelled: &dyn Fn(usize) -> bool,
 ) -> bool {
     let Some(row) = any_row(name) else { return false };
-    if runs_a_starter(name, words, &spelled) {
+    if runs_a_starter(name, words, spelled) {
         return true;
     }
     // What the workspace has in it, scripts and tools, is what such a star is for; a system's program is not.
@@ -150,6 +150,10 @@ pub(in crate::permission::commands) fn runs_swallowed(
     };
     let found = if row.first { first() } else { words.iter().skip(1).position(is_runner).map(|at| at + 1) };
     let Some(mut at) = found else { return false };
+    // `docker compose` that is spelt out is docker-compose.
+    if words[at] == "compose" && spelled(at) {
+        return runs_swallowed("docker-compose", &words[at..], &|behind| spelled(at + behind));
+    }
     // Behind the first such subcommand the arguments are those of what is run.
     while words.get(at + 1).is_some_and(is_runner) {
         at += 1;

@@ -29,7 +29,10 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
         "RUST_BACKTRACE" | "RUST_LIB_BACKTRACE" => one_of(&["0", "1", "full", "short"]),
         "RUST_LOG" => plain("_-:=,"),
         "CARGO_TERM_COLOR" => one_of(&["always", "never", "auto"]),
-        "CARGO_INCREMENTAL" => one_of(&["0", "1"]),
+        // pkg.go.dev, "cmd/cgo".
+        "CARGO_INCREMENTAL" | "CGO_ENABLED" => one_of(&["0", "1"]),
+        // go.dev, "Optional environment variables".
+        "GOOS" | "GOARCH" => plain(""),
         // nodejs.org, "The difference between development and production".
         "NODE_ENV" => one_of(&["production", "development", "test"]),
         // git(1), git-var(1), environ(7): what shows long output. Other values are programs; to git none is `cat`.
@@ -105,6 +108,10 @@ mod tests {
             ("COLUMNS", "80", true),
             ("COLUMNS", "a[0]", false),
             ("CARGO_TERM_COLOR", "never", true),
+            ("CGO_ENABLED", "0", true),
+            ("CGO_ENABLED", "x", false),
+            ("GOOS", "linux", true),
+            ("GOOS", "../x", false),
             ("NODE_ENV", "test", true),
             ("NODE_ENV", "../x", false),
             ("PAGER", "cat", true),

@@ -230,6 +230,25 @@ const TABLE: &[Known] = &[
     // procps free(1), uptime(1).
     Known { names: &["uptime"], flags: "ps", long: &["pretty since"], operands: Operands::None, ..PLAIN },
     Known { names: &["free"], flags: "bkmghtwl", operands: Operands::None, ..PLAIN },
+    // procps 4.0 pgrep(1); `-F` (reads a file) is left out.
+    Known {
+        names: &["pgrep"],
+        flags: "acfilnovwx",
+        values: "dgGPstuUO",
+        long: &["count full ignore-case list-name list-full newest oldest inverse exact"],
+        long_values: &["delimiter group parent session terminal euid uid older"],
+        operands: Operands::Text,
+        ..PLAIN
+    },
+    // iproute2 6.1 ss(8); `-D` (writes a file), `-F` (reads one), `-K` (ends connections), `-r` (asks a name server) and `-E`
+    // (never ends) are left out.
+    Known {
+        names: &["ss"],
+        flags: "Hnlaoempitux46wOsh",
+        long: &["numeric listening all processes tcp udp unix ipv4 ipv6 summary no-header oneline extended"],
+        operands: Operands::Text,
+        ..PLAIN
+    },
     // file(1) 5.44; `-m`, `-C`, `-z` and `-f` are left out.
     Known { names: &["file"], flags: "bihkLN0", long: &["brief mime mime-type mime-encoding"], ..PLAIN },
     // binutils 2.40 strings(1): `@file`, wherever it stands, is a file with more words of the line.
