@@ -98,12 +98,8 @@ pub(super) fn chosen_by_shims(
         if !changes && !leaf.directories.iter().any(&mut chooses) {
             continue;
         }
-        let runners = leaves.iter().enumerate().filter(|(_, other)| !other.carried && leaf.carried);
-        let (by, others): (Vec<_>, Vec<_>) =
-            runners.partition(|(_, other)| CommandAnalysis::runs(other, leaf));
-        // One that is run in another way might be run by any.
-        let runners = if by.is_empty() { others } else { by };
-        chosen.extend(runners.into_iter().map(|(number, _)| number).chain([number]));
+        let runners = leaves.iter().enumerate().filter(|(_, other)| script.runs(other, leaf));
+        chosen.extend(runners.map(|(number, _)| number).chain([number]));
     }
     chosen
 }

@@ -6,7 +6,8 @@
 use super::carriers;
 use super::compilers;
 use super::first_words;
-use super::kind::{ProgramKind, base_name, git_subcommand, kind};
+use super::git;
+use super::kind::{ProgramKind, base_name, kind};
 use super::names::{Index, Names, Options as Row, index};
 use super::urls;
 
@@ -95,59 +96,18 @@ pub(in crate::permission) fn names_a_path(words: &[String]) -> bool {
     const LETTERS: &[&str] = &["-C", "-c", "-f", "-S", "-B", "-o", "-t", "-I"];
     let Some((program, rest)) = words.split_first() else { return false };
     let name = base_name(program);
-    if name == "git" && git_opens_named_alone(rest) {
-        return rest.iter().any(|word| is_path_option_of_git(word));
-    }
-    if name != "git" && !compilers::has(name) && kind(program) == ProgramKind::RunsWorkspace {
-        return false;
-    }
     let is_for_path = |option: &str| {
         option.starts_with("--") && OF_PATHS.iter().any(|part| option.contains(part))
             || LETTERS.iter().any(|letter| option.starts_with(letter))
     };
-    rest.iter().any(|word| word.contains('/') || word.starts_with('-') && is_for_path(word))
-}
-
-/// Whether words that are no options are nothing that git opens: names of branches, messages, paths in its index, which it
-/// follows through no link (gitfaq(7), git-add(1)). A repository by its path is opened.
-fn git_opens_named_alone(words: &[String]) -> bool {
-    static OF_INDEX: Names = Names::of(&[
-        "add blame branch checkout cherry-pick clean commit describe diff log ls-files merge merge-base mv rebase reflog reset",
-        "restore rev-list rev-parse revert rm shortlog show stash status switch tag",
-    ]);
-    let mut words = words.iter().map(String::as_str);
-    match git_subcommand(&mut words) {
-        Some("fetch" | "pull" | "push") => {
-            let repository = words.find(|word| !word.starts_with('-')).unwrap_or_default();
-            !repository.contains('/') || repository.contains("://")
-        }
-        Some(sub) => OF_INDEX.has(sub),
-        None => false,
+    let is_path = |word: &str| word.contains('/') || word.starts_with('-') && is_for_path(word);
+    if name == "git" {
+        return git::opens(rest, is_path);
     }
-}
-
-/// Whether the word is an option of git with a file, a directory or two paths to compare; long ones can be shortened.
-fn is_path_option_of_git(word: &str) -> bool {
-    const LONG: &[&str] = &[
-        "file",
-        "output",
-        "template",
-        "pathspec-from-file",
-        "no-index",
-        "contents",
-        "ignore-revs-file",
-        "git-dir",
-        "work-tree",
-        "exec-path",
-    ];
-    match word.strip_prefix('-') {
-        Some(long) if long.starts_with('-') => {
-            let name = long[1..].split('=').next().unwrap_or_default();
-            !name.is_empty() && LONG.iter().any(|option| option.starts_with(name))
-        }
-        Some(cluster) => cluster.contains(['C', 'F', 'O']),
-        None => false,
+    if !compilers::has(name) && kind(program) == ProgramKind::RunsWorkspace {
+        return false;
     }
+    rest.iter().any(|word| is_path(word))
 }
 
 /// What stands between the paths in one word, such as `name=path` and `from:to`.

@@ -140,12 +140,12 @@ fn untold(leaf: &Leaf) -> NotUnderstood {
 
 /// Adds what the commands run in turn. `depth`: how many texts this one lies within.
 pub(super) fn follow(script: &mut Script, depth: usize) -> Result<(), NotUnderstood> {
-    let mut found = Found::default();
-    for (place, leaf) in script.leaves.iter_mut().enumerate() {
-        let at = found.leaves.len();
-        leaf.place = place;
+    let mut found = Found { written: script.leaves.len(), ..Found::default() };
+    for (at, leaf) in script.leaves.iter_mut().enumerate() {
+        let first = found.leaves.len();
+        (leaf.at, leaf.place) = (at, at);
         leaf.told |= found.of(leaf, depth, 0)?;
-        found.leaves[at..].iter_mut().for_each(|run| run.place = place);
+        found.leaves[first..].iter_mut().for_each(|run| run.place = at);
     }
     script.leaves.append(&mut found.leaves);
     script.files.append(&mut found.files);
@@ -155,6 +155,8 @@ pub(super) fn follow(script: &mut Script, depth: usize) -> Result<(), NotUnderst
 
 #[derive(Default)]
 struct Found {
+    /// How many commands are written: those that are run in turn follow them.
+    written: usize,
     leaves: Vec<Leaf>,
     files: Vec<FileUse>,
     redirections: Vec<String>,
@@ -175,7 +177,7 @@ impl Found {
             // among them would run has to be told all the same.
             let guesses = self.leaves.len();
             for text in carried.guessed_scripts {
-                self.text(&leaf.words, &text, &leaf.directories, depth)?;
+                self.text(leaf, &text, &leaf.directories, depth)?;
             }
             self.leaves[guesses..].iter_mut().for_each(|leaf| leaf.guessed = true);
             return Ok(false);
@@ -189,6 +191,8 @@ impl Found {
                 words: command.words,
                 open: command.open || leaf.open,
                 carried: true,
+                at: self.next(),
+                by: Some(leaf.at),
                 guessed: leaf.guessed,
                 directories: directories.clone(),
                 ..Leaf::default()
@@ -198,29 +202,25 @@ impl Found {
             self.leaves[at].told = self.of(&inner, depth, within + 1)?;
         }
         for text in carried.scripts {
-            self.text(&leaf.words, &text, &directories, depth)?;
+            self.text(leaf, &text, &directories, depth)?;
         }
         Ok(carried.exact)
     }
 
-    /// A text that `words` run from one of the directories.
-    fn text(
-        &mut self,
-        words: &[String],
-        text: &str,
-        from: &[PathBuf],
-        depth: usize,
-    ) -> Result<(), NotUnderstood> {
+    /// A text that the command runs from one of the directories.
+    fn text(&mut self, leaf: &Leaf, text: &str, from: &[PathBuf], depth: usize) -> Result<(), NotUnderstood> {
         if depth >= MAX_TEXTS {
             return Err(NotUnderstood("shell texts in it are nested more than 4 deep"));
         }
-        if !reads_as_bash(words, text) {
+        if !reads_as_bash(&leaf.words, text) {
             return Err(NotUnderstood("a shell text in it is for a shell that reads it otherwise"));
         }
         let Script { leaves, files, redirections } = read::script(text, depth + 1)?;
+        let first = self.next();
         for inner in leaves {
             let directories = joined(from, &inner.directories);
-            self.push(Leaf { carried: true, directories, ..inner })?;
+            let (at, by) = (self.next(), inner.by.map_or(leaf.at, |by| first + by));
+            self.push(Leaf { carried: true, directories, at, by: Some(by), ..inner })?;
         }
         let files = files.into_iter().map(|file| {
             let directories = joined(from, &file.directories);
@@ -229,6 +229,11 @@ impl Found {
         self.files.extend(files);
         self.redirections.extend(redirections);
         Ok(())
+    }
+
+    /// Where the next one will stand among all commands.
+    fn next(&self) -> usize {
+        self.written + self.leaves.len()
     }
 
     fn push(&mut self, leaf: Leaf) -> Result<(), NotUnderstood> {

@@ -18,6 +18,9 @@ static PLAIN: Names = Names::of(&[
 /// Programs that run code of the workspace and also put links there by themselves. What else runs such code could
 /// read whatever a link could lead to, without one.
 static CHECKS_OUT: Names = Names::of(&["git gh hg jj svn"]);
+/// Programs that obey files of the workspace, but run no code of it: what they are told to open counts.
+static RUN_NO_CODE: Names =
+    Names::of(&["gh hg jj svn kubectl helm gcc g++ cc c++ clang clang++ cpp c89 c99 gfortran"]);
 /// Subcommands of git that leave the working tree as it is, but for files that they remove.
 static LEAVES_TREE: Names = Names::of(&[
     "add blame branch cat-file commit config describe diff fetch grep log ls-files ls-remote ls-tree merge-base push",
@@ -51,6 +54,12 @@ pub(super) fn makes_none(script: &Script, leaf: &Leaf) -> bool {
         || known()
 }
 
+/// Whether the command is known to make links, or to move what may be one.
+pub(super) fn makes_some(leaf: &Leaf) -> bool {
+    let program = leaf.words.first().map(|program| kind::base_name(program)).unwrap_or_default();
+    MAKE_LINKS.has(program) && !words_make_none(&leaf.words)
+}
+
 fn words_make_none(words: &[String]) -> bool {
     let Some((program, rest)) = words.split_first() else { return true };
     let name = program.rsplit('/').next().unwrap_or(program);
@@ -76,12 +85,6 @@ fn keeps_links(word: &str) -> bool {
     }
 }
 
-/// Whether `other` is run by the command, with words of its own.
-pub(super) fn runs(leaf: &Leaf, other: &Leaf) -> bool {
-    let shorter = !other.words.is_empty() && other.words.len() < leaf.words.len();
-    other.carried && shorter && leaf.words.windows(other.words.len()).any(|words| words == other.words)
-}
-
 /// Options of [`PASS_ON`] that name a file or a directory: env(1), sudo(8), time(1), xargs(1).
 const OF_PATHS: &[&str] = &["-a", "-o", "-C", "-D", "--arg", "--out", "--chd"];
 
@@ -91,18 +94,39 @@ fn passes_on(script: &Script, leaf: &Leaf) -> bool {
     let is_run = |other: &Leaf| {
         let own = rest.len().saturating_sub(other.words.len());
         !other.guessed
-            && runs(leaf, other)
+            && script.runs(leaf, other)
             && rest.ends_with(&other.words)
             && !rest[..own].iter().any(|word| OF_PATHS.iter().any(|option| word.starts_with(option)))
     };
     PASS_ON.has(kind::base_name(program)) && script.leaves.iter().any(is_run)
 }
 
+/// Whether the command may have gone on when the next one starts, without a mark of the shell: setsid(1), sudo(8).
+pub(super) fn goes_on(leaf: &Leaf) -> bool {
+    let Some((program, rest)) = leaf.words.split_first() else { return false };
+    let (letter, long) = match kind::base_name(program) {
+        "setsid" => ('f', "--f"),
+        "sudo" => ('b', "--b"),
+        _ => return false,
+    };
+    let is_it = |word: &String| match word.strip_prefix('-') {
+        Some(name) if name.starts_with('-') => word.starts_with(long),
+        Some(cluster) => cluster.contains(letter),
+        None => false,
+    };
+    rest.iter().any(is_it)
+}
+
 /// Whether the command may open a file that one of its words names: then it matters where that leads. Programs that
-/// run code of the workspace are left out, since that code opens what it likes.
+/// run code of the workspace are left out, since that code opens what it likes; of git what it does not look for in its index
+/// counts.
 pub(super) fn opens_named(script: &Script, leaf: &Leaf) -> bool {
     let Some((program, rest)) = leaf.words.split_first() else { return false };
-    let runs_code = matches!(kind::kind(program), ProgramKind::Interpreter | ProgramKind::RunsWorkspace);
+    if !leaf.guessed && kind::base_name(program) == "git" {
+        return leaf.git.is_none() && git::opens(rest, may_be_path);
+    }
+    let runs_code = matches!(kind::kind(program), ProgramKind::Interpreter | ProgramKind::RunsWorkspace)
+        && !RUN_NO_CODE.has(kind::base_name(program));
     if leaf.guessed || runs_code || OPEN_NOTHING.has(kind::base_name(program)) || passes_on(script, leaf) {
         return false;
     }

@@ -215,15 +215,18 @@ impl CommandAnalysis {
     /// The same until this command of the text starts: what comes after it counts only where it may run beside it.
     pub(crate) fn paths_stay_until(&self, leaf: &Leaf) -> bool {
         let Ok(script) = &self.read else { return false };
-        let stays = |other: &Leaf| links::makes_none(script, other) || links::runs(other, leaf);
-        let one_by_one = self.runs_one_by_one(leaf.moves());
+        // What runs the command stays out of its way, unless it makes links by itself.
+        let stays = |other: &Leaf| {
+            links::makes_none(script, other) || script.runs(other, leaf) && !links::makes_some(other)
+        };
+        let one_by_one = self.runs_one_by_one(leaf.moves()) && !script.leaves.iter().any(links::goes_on);
         // What a command runs in turn runs where that one stands; of those of one place none is known to be the first.
         let comes_before =
             |other: &Leaf| other.place < leaf.place || leaf.carried && other.place == leaf.place;
         let others = script.leaves.iter().filter(|other| !std::ptr::eq(*other, leaf));
         others
             .filter(|other| !one_by_one || comes_before(other))
-            .all(|other| stays(other) || links::runs(leaf, other))
+            .all(|other| stays(other) || script.runs(leaf, other))
     }
 
     /// Whether a command of the text may open a path by its name after another one could have made a link there.
@@ -256,11 +259,6 @@ impl CommandAnalysis {
                 && matches!(kind::kind(program), ProgramKind::RunsWorkspace | ProgramKind::Interpreter)
         };
         !self.paths_stay_until(leaf) && script.leaves.iter().filter(makes).any(|other| !runs_code(other))
-    }
-
-    /// Whether one command of the text is run by the other, with words of its own.
-    pub(crate) fn runs(leaf: &Leaf, other: &Leaf) -> bool {
-        links::runs(leaf, other)
     }
 
     /// What its commands copy or move, whether they get more words than are told, and where they may start.
@@ -325,7 +323,7 @@ impl CommandAnalysis {
         // Guesses count: a text behind an unknown program may be two commands.
         let mut run = script.leaves.iter().filter(|leaf| leaf.carried);
         let (changer, run, more) = (changers.next(), run.next(), run.next());
-        let of_changer = |run| changer.is_some_and(|changer| links::runs(changer, run));
+        let of_changer = |run| changer.is_some_and(|changer| script.runs(changer, run));
         changers.next().is_none() && more.is_none() && run.is_none_or(of_changer)
     }
 

@@ -28,7 +28,11 @@ pub struct Leaf {
     /// Another command of the text runs this one (`timeout 5 ls`, `sh -c ls`), which the shell does not start by
     /// itself.
     pub carried: bool,
-    /// The how many-th of the written commands it is, or runs it.
+    /// Where it stands among the script's commands.
+    pub(super) at: usize,
+    /// Where the one stands that runs it.
+    pub(super) by: Option<usize>,
+    /// Where the written one stands that it is, or that it runs for in the end.
     pub(super) place: usize,
     /// It is only guessed at: words of a program that is not known would run it.
     pub(super) guessed: bool,
@@ -76,6 +80,13 @@ impl Script {
     pub fn only(&self) -> Option<&Leaf> {
         let mut started = self.started();
         started.next().filter(|_| started.next().is_none() && self.files.is_empty())
+    }
+
+    /// Whether `other` is run by the command, or by one that it runs.
+    pub(crate) fn runs(&self, leaf: &Leaf, other: &Leaf) -> bool {
+        // Each stands behind the one that runs it.
+        let by = |at: &usize| self.leaves.get(*at).and_then(|leaf| leaf.by).filter(|by| by < at);
+        std::iter::successors(other.by, by).any(|at| at == leaf.at)
     }
 
     /// Whether the command is one that is only timed or bounded, and its carrier is known to read alone by what it says.

@@ -18,11 +18,13 @@
 
 mod config;
 mod index;
+mod opened;
 pub(in crate::permission) mod pathspec;
 mod settings;
 
 pub(crate) use config::{config_is_plain, object_name_bytes};
 pub(crate) use index::{directories_of, index_is_plain, names_of};
+pub(crate) use opened::opens;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

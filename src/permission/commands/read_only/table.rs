@@ -44,10 +44,10 @@ pub(super) const TEE: Known = Known {
 /// coreutils 9.1, 12.3. Rights are not chosen. (`touch` is left out: it changes times, which build tools go by.)
 pub(super) const MKDIR: Known = Known { flags: "pv", long: &["parents verbose"], ..PLAIN };
 
-/// glibc locale(1): no operand names a file.
+/// glibc locale(1): no operand names a file. Left out: `-m`, which unpacks each table of characters with the gzip of `PATH`.
 pub(super) const LOCALE: Known = Known {
-    flags: "amck",
-    long: &["all-locales charmaps category-name keyword-name"],
+    flags: "ack",
+    long: &["all-locales category-name keyword-name"],
     operands: Operands::Text,
     ..PLAIN
 };

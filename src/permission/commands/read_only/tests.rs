@@ -281,6 +281,8 @@ fn what_is_in_an_archive_is_told_in_a_few_forms() {
         "ps eww 1",
         "expr --version --x",
         "locale --x",
+        "locale -m",
+        "locale --charmaps",
         "npm -v",
     ] {
         assert_eq!(known_use(&words(command)), None, "{command}");

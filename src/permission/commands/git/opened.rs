@@ -1,0 +1,133 @@
+//! Which files git opens by a path among its words, following links, and not by its index or its objects.
+
+use super::super::kind::git_subcommand;
+use super::super::names::Names;
+
+/// Subcommands whose words are names of branches, messages, or paths that git looks for in its index and follows through no
+/// link: gitfaq(7), git-add(1). Not `mv`, which renames by path.
+static OF_INDEX: Names = Names::of(&[
+    "add bisect blame branch checkout cherry-pick clean commit config describe diff gc log ls-files ls-tree merge merge-base",
+    "rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show stash status switch tag",
+]);
+/// Options of fetch, pull and push without a value of its own word.
+static PLAIN: Names = Names::of(&[
+    "-u --set-upstream -f --force --force-with-lease --force-if-includes --tags --no-tags --all --branches --prune -p --rebase -r",
+    "--no-rebase --ff-only --no-ff --ff --quiet -q --verbose -v --dry-run -n --no-verify --delete -d --follow-tags --atomic",
+    "--autostash --no-autostash --progress --unshallow --porcelain --no-edit --mirror -t -a --append --update-shallow",
+]);
+/// Long options with a file, a directory, a repository, or two paths to compare, all of them git-*(1).
+const LONG: &[&str] = &[
+    "file",
+    "output",
+    "template",
+    "pathspec-from-file",
+    "no-index",
+    "contents",
+    "ignore-revs-file",
+    "git-dir",
+    "work-tree",
+    "exec-path",
+    "exclude-from",
+    "exclude-per-directory",
+    "repo",
+    "reference",
+];
+
+/// Whether git, told the words behind its name, may open a file, a directory or a repository that one of them names.
+/// `may_be`: whether a word may be a path, where the subcommand takes paths for what they are.
+pub(crate) fn opens(words: &[String], may_be: impl Fn(&str) -> bool) -> bool {
+    let mut rest = words.iter().map(String::as_str);
+    let sub = git_subcommand(&mut rest).unwrap_or_default();
+    let rest: Vec<&str> = rest.collect();
+    let letters = match sub {
+        "blame" | "annotate" => "CFS",
+        "ls-files" => "CFX",
+        "config" => "CFf",
+        "commit" => "Ft",
+        "diff" | "log" | "show" => "O",
+        "switch" | "branch" => "",
+        _ => "CFO",
+    };
+    let own = words.len() - rest.len();
+    let before = || words.iter().take(own).any(|word| is_option(word, "C"));
+    before()
+        || rest.iter().any(|word| is_option(word, letters))
+        || match sub {
+            "fetch" | "pull" | "push" => names_repository(&rest),
+            _ => !OF_INDEX.has(sub) && rest.iter().any(|word| may_be(word)),
+        }
+}
+
+/// Whether the word is one of [`LONG`], shortened or not, or has one of the letters.
+fn is_option(word: &str, letters: &str) -> bool {
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            let name = long[1..].split('=').next().unwrap_or_default();
+            !name.is_empty() && LONG.iter().any(|option| option.starts_with(name))
+        }
+        Some(cluster) => cluster.contains(|c| letters.contains(c)),
+        None => false,
+    }
+}
+
+/// Whether the repository of fetch, pull or push may be a path. It is their first operand; what is an operand is only
+/// told where no option before it takes a word.
+fn names_repository(words: &[&str]) -> bool {
+    let is_path = |word: &&&str| word.contains('/') && !word.contains("://");
+    let plain = |word: &&&str| PLAIN.has(word) || word.starts_with("--") && word.contains('=');
+    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
+    if words.iter().filter(|word| word.starts_with('-')).all(|word| plain(&word)) {
+        operands.next().filter(is_path).is_some()
+    } else {
+        operands.any(|word| is_path(&word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_opens_by_a_path_is_told_from_names_of_its_own() {
+        for (command, want) in [
+            ("push -u origin feature/x", false),
+            ("push --force-with-lease=a/b origin a/b", false),
+            ("pull origin main", false),
+            ("pull --rebase https://h/x/y main", false),
+            ("fetch --all --prune", false),
+            ("add src/lib.rs", false),
+            ("commit -am a/b", false),
+            ("checkout -b feat/x", false),
+            ("checkout -- src/a", false),
+            ("diff -C HEAD~1 -- src/a", false),
+            ("log -F --grep a/b", false),
+            ("commit -C HEAD~1", false),
+            ("diff -Onew/f", true),
+            ("rebase origin/main", false),
+            ("merge -X theirs origin/main", false),
+            ("push new/a main", true),
+            ("push -o ci.skip new/a main", true),
+            ("push --repo=new/a", true),
+            ("push --repo new/a", true),
+            ("fetch --depth 1 new/a", true),
+            ("mv f new/f", true),
+            ("-C new/f status", true),
+            ("--git-dir=new/f log", true),
+            ("commit -F new/f", true),
+            ("commit --file=f", true),
+            ("tag -aF f v1", true),
+            ("blame --cont f g", true),
+            ("blame -S f g", true),
+            ("ls-files -o -X new/f", true),
+            ("ls-files --exclude-from=new/f", true),
+            ("config -f b -l", true),
+            ("log --outp=new/f", true),
+            ("diff --no-index new/a b", true),
+            ("apply new/p", true),
+            ("hash-object -w new/b", true),
+        ] {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(opens(&words, |word| word.contains('/')), want, "git {command}");
+        }
+    }
+}
