@@ -20,8 +20,8 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
         | "LC_TIME" => plain("_.-") && (matches!(value, "" | "C" | "POSIX") || is_utf8(value)),
         // tzset(3): a leading colon or slash is a file.
         "TZ" => plain("_+-/,.") && !value.starts_with('/') && !value.contains(".."),
-        // https://no-color.org, https://force-color.org, https://bixense.com/clicolors.
-        "NO_COLOR" | "FORCE_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE" | "CI" => plain(""),
+        // https://no-color.org, https://force-color.org, https://bixense.com/clicolors; go.dev, "Optional environment variables".
+        "NO_COLOR" | "FORCE_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE" | "CI" | "GOOS" | "GOARCH" => plain(""),
         // terminfo(5) reads a file of that name.
         "TERM" => one_of(&["dumb", "ansi", "linux", "vt100", "xterm", "xterm-256color"]),
         "COLUMNS" | "LINES" | "RUST_TEST_THREADS" => digits(),
@@ -31,8 +31,6 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
         "CARGO_TERM_COLOR" => one_of(&["always", "never", "auto"]),
         // pkg.go.dev, "cmd/cgo".
         "CARGO_INCREMENTAL" | "CGO_ENABLED" => one_of(&["0", "1"]),
-        // go.dev, "Optional environment variables".
-        "GOOS" | "GOARCH" => plain(""),
         // nodejs.org, "The difference between development and production".
         "NODE_ENV" => one_of(&["production", "development", "test"]),
         // git(1), git-var(1), environ(7): what shows long output. Other values are programs; to git none is `cat`.

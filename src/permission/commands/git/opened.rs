@@ -73,14 +73,11 @@ fn is_option(word: &str, letters: &str) -> bool {
 /// Whether the repository of fetch, pull or push may be a path. It is their first operand; what is an operand is only
 /// told where no option before it takes a word.
 fn names_repository(words: &[&str]) -> bool {
-    let is_path = |word: &&&str| word.contains('/') && !word.contains("://");
-    let plain = |word: &&&str| PLAIN.has(word) || word.starts_with("--") && word.contains('=');
-    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
-    if words.iter().filter(|word| word.starts_with('-')).all(|word| plain(&word)) {
-        operands.next().filter(is_path).is_some()
-    } else {
-        operands.any(|word| is_path(&word))
-    }
+    let is_path = |word: &&str| word.contains('/') && !word.contains("://");
+    let plain = |word: &&str| PLAIN.has(word) || word.starts_with("--") && word.contains('=');
+    let (options, operands): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
+    let looked_at = if options.iter().all(plain) { 1 } else { operands.len() };
+    operands.iter().take(looked_at).any(is_path)
 }
 
 #[cfg(test)]
