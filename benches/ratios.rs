@@ -10,6 +10,8 @@
 
 #[path = "ratios/client.rs"]
 mod client;
+#[path = "ratios/log.rs"]
+mod log;
 #[path = "ratios/servers.rs"]
 mod servers;
 #[path = "ratios/suites/mod.rs"]
@@ -43,7 +45,7 @@ fn main() {
         return commands::raw_spawns(count.parse().expect("a count"));
     }
     if let Some(file) = after(servers::SERVE_BARE) {
-        return servers::serve_bare(file);
+        return servers::serve_bare(file, after(servers::LOG_IN));
     }
     let quick = arguments.iter().any(|argument| argument == "--quick");
     let plan = if quick { &QUICK } else { &FULL };

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,9 +13,12 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
+use super::log::Log;
 
 /// The argument with which the bench is the bare server.
 pub(crate) const SERVE_BARE: &str = "--serve-bare";
+/// The argument with the folder in which the bare server keeps a log.
+pub(crate) const LOG_IN: &str = "--log-in";
 const SESSION: &str = "bench";
 
 /// Toolgate as a user starts it, with the shell allowed.
@@ -31,6 +34,7 @@ pub(crate) struct Toolgate {
 /// A handler that reads the file and answers it.
 pub(crate) struct Bare {
     child: Child,
+    _log: Option<TempDir>,
     pub(crate) address: SocketAddr,
 }
 
@@ -202,15 +206,25 @@ fn resident_kib(process: &str) -> f64 {
 }
 
 impl Bare {
-    pub(crate) fn start(file: &std::path::Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().expect("the bench's path"))
-            .arg(SERVE_BARE)
-            .arg(file)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the bare server starts");
+    pub(crate) fn start(file: &Path) -> Self {
+        Self::launch(file, None)
+    }
+
+    /// The same, with a row in a log for each request.
+    pub(crate) fn start_with_log(file: &Path) -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+        Self::launch(file, Some(folder))
+    }
+
+    fn launch(file: &Path, log: Option<TempDir>) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("the bench's path"));
+        command.arg(SERVE_BARE).arg(file).stdout(Stdio::piped());
+        if let Some(folder) = &log {
+            command.arg(LOG_IN).arg(folder.path());
+        }
+        let mut child = command.spawn().expect("the bare server starts");
         let address = first_line(&mut child, "");
-        Self { child, address }
+        Self { child, _log: log, address }
     }
 
     pub(crate) fn request() -> Vec<u8> {
@@ -244,14 +258,21 @@ fn first_line(child: &mut Child, prefix: &str) -> SocketAddr {
     line.trim().strip_prefix(prefix).expect("the greeting").parse().expect("an address")
 }
 
-/// Is the bare server: reads the body, reads the file, answers it.
-pub(crate) fn serve_bare(file: &str) {
+/// Is the bare server: reads the body, reads the file, answers it; with a log in a folder once it is written there.
+pub(crate) fn serve_bare(file: &str, log_in: Option<&str>) {
     let file = PathBuf::from(file);
+    let log = log_in.map(|folder| Log::create(Path::new(folder)).into_thread());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async move {
         let handler = move |_body: axum::body::Bytes| {
-            let file = file.clone();
-            async move { tokio::fs::read(file).await.expect("the file") }
+            let (file, log) = (file.clone(), log.clone());
+            async move {
+                let content = axum::body::Bytes::from(tokio::fs::read(file).await.expect("the file"));
+                if let Some(log) = log {
+                    log.commit(content.clone()).await;
+                }
+                content
+            }
         };
         let router = axum::Router::new().route("/", axum::routing::post(handler));
         let listening = toolgate::http::Listening::bind(([127, 0, 0, 1], 0).into()).await.expect("a port");

@@ -1,10 +1,12 @@
-//! Bash `true` over HTTP against a raw spawn of `bash -c true`, under the same floor and without one.
+//! Bash `true` over HTTP against a raw spawn of `bash -c true`, under the same floor, without one, and
+//! between two rows of a log.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Plan;
 use crate::client::Client;
+use crate::log::Log;
 use crate::servers::Toolgate;
 use crate::table::{Row, median, print};
 
@@ -13,7 +15,9 @@ pub(crate) const RAW_SPAWNS: &str = "--raw-spawns";
 
 pub(crate) fn run(plan: &Plan) {
     let toolgate = Toolgate::start();
-    let (mut ours, mut floor, mut raw) = (Vec::new(), Vec::new(), Vec::new());
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let log = Log::create(folder.path());
+    let (mut ours, mut floor, mut raw, mut logged) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut client = Client::connect(toolgate.address);
     let mut request = toolgate.command_request("true");
     for _ in 0..plan.rounds {
@@ -23,11 +27,13 @@ pub(crate) fn run(plan: &Plan) {
         }
         ours.push(start.elapsed().as_secs_f64() / plan.commands as f64);
         floor.push(on_floor(&toolgate, &mut client, plan.commands));
-        raw.push(spawns(plan.commands));
+        raw.push(spawns(plan.commands, None));
+        logged.push(spawns(plan.commands, Some(&log)));
     }
-    let (ours, floor, raw) = (median(ours), median(floor), median(raw));
+    let (ours, floor, raw, logged) = (median(ours), median(floor), median(raw), median(logged));
     print(&Row::durations("Bash `true`", ours, ("raw spawn, same floor", floor), "1.3, 10 ms"));
     print(&Row::durations("Bash `true`", ours, ("raw spawn, no floor", raw), "–"));
+    print(&Row::durations("Bash `true`", ours, ("raw spawn, no floor, its start synced", logged), "–"));
 }
 
 /// Seconds for one raw spawn, measured by this bench run as a command of the server.
@@ -40,18 +46,24 @@ fn on_floor(toolgate: &Toolgate, client: &mut Client, count: usize) -> f64 {
     nanoseconds.parse::<f64>().unwrap_or_else(|_| panic!("no figure in {call}")) / 1e9
 }
 
-/// Seconds for one `bash -c true`.
-fn spawns(count: usize) -> f64 {
+/// Seconds for one `bash -c true`; with a log its start is on the disk before it, and its end written after it.
+fn spawns(count: usize, log: Option<&Log>) -> f64 {
     let start = Instant::now();
     for _ in 0..count {
         let mut command = Command::new("/bin/bash");
         command.args(["--noprofile", "--norc", "-c", "true"]);
+        if let Some(log) = log {
+            log.commit(&[b"start"], true);
+        }
         let output = command.stdin(Stdio::null()).output().expect("bash runs");
         assert!(output.status.success());
+        if let Some(log) = log {
+            log.commit(&[b"end"], false);
+        }
     }
     start.elapsed().as_secs_f64() / count as f64
 }
 
 pub(crate) fn raw_spawns(count: usize) {
-    println!("{}", Duration::from_secs_f64(spawns(count)).as_nanos());
+    println!("{}", Duration::from_secs_f64(spawns(count, None)).as_nanos());
 }
