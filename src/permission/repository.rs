@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::commands::git;
-use super::commands::read_only::Proxy;
+use super::commands::read_only::{Proxy, starts};
+use super::lexical;
 use super::shell::{CommandAnalysis, Leaf};
 use super::shims;
 use crate::workspace::{FileKind, Located, Workspace};
@@ -83,13 +84,13 @@ pub(super) fn chosen_by_shims(
     let leaves = script.leaves();
     // Only they run for what they are: of the others a rule or a grant speaks.
     let is_known = |leaf: &Leaf| leaf.carried || leaf.known().is_some() || leaf.git().is_some();
-    let names = leaves.iter().filter(|leaf| is_known(leaf)).filter_map(|leaf| leaf.words.first());
+    let names = leaves.iter().filter(|leaf| is_known(leaf)).flat_map(started_by);
     let shims = shims::among(names, path);
     let changes = !analysis.changes_nothing();
     let mut seen: HashMap<(&PathBuf, Proxy), bool> = HashMap::new();
     let mut chosen = HashSet::new();
     for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_known(leaf)) {
-        let Some(proxy) = leaf.words.first().and_then(|name| shims.get(name.as_str())) else { continue };
+        let Some(proxy) = started_by(leaf).find_map(|name| shims.get(name)) else { continue };
         let mut chooses = |start| {
             *seen
                 .entry((start, *proxy))
@@ -104,10 +105,21 @@ pub(super) fn chosen_by_shims(
     chosen
 }
 
+/// The program of the command, and those that it starts by their names.
+fn started_by(leaf: &Leaf) -> impl Iterator<Item = &str> {
+    let program = leaf.words.first().map(String::as_str);
+    program.into_iter().chain(program.map(starts).into_iter().flatten().copied())
+}
+
 /// Whether no file in the directory, nor above it, chooses what the proxy stands for, and the directory lies in the
 /// workspace. `None`: something cannot be read.
 fn none_chooses(workspace: &Workspace, directory: &Path, start: &Path, proxy: Proxy) -> Option<bool> {
+    let spelt = lexical::normal(directory, &directory.join(start));
     let start = workspace.locate(directory, &directory.join(start)).ok()?;
+    // Some go upwards from where the shell says that it is, which is a path through links.
+    if start.real != spelt {
+        return Some(false);
+    }
     for above in start.real.ancestors() {
         for name in proxy.files() {
             let found = entry(workspace, above, name)?;

@@ -75,8 +75,8 @@ fn is_own(file: &Path, name: &str) -> bool {
 }
 
 /// The names of which `PATH` finds what may be a shim, and whose.
-pub(super) fn among<'n>(names: impl Iterator<Item = &'n String>, path: &OsStr) -> HashMap<&'n str, Proxy> {
-    let distinct: HashSet<&str> = names.map(String::as_str).collect();
+pub(super) fn among<'n>(names: impl Iterator<Item = &'n str>, path: &OsStr) -> HashMap<&'n str, Proxy> {
+    let distinct: HashSet<&str> = names.collect();
     distinct.into_iter().filter_map(|name| Some((name, shim_of(name, path)?))).collect()
 }
 
@@ -137,7 +137,7 @@ mod tests {
             assert_eq!(shim_of(name, &path(&entries)), want, "{name} in {entries:?}");
         }
         assert_eq!(
-            among(["jq", "sh", "jq", "cat"].map(str::to_owned).iter(), &path(&[shims, system])),
+            among(["jq", "sh", "jq", "cat"].into_iter(), &path(&[shims, system])),
             HashMap::from([("jq", Proxy::Any), ("sh", Proxy::Any)])
         );
     }

@@ -491,6 +491,11 @@ async fn a_version_is_told_unasked_where_no_file_chooses_the_program() {
     let given = Given { allow: &["Bash(cp *)"], ..Given::default() };
     given.is(&disk, "cargo --version && cd sub && rustc -V 2>&1 | head -1", "allow").await;
     given.is(&disk, "cargo --version; git --version; cat ok.txt", "allow").await;
+    // Some go upwards from where the shell says that it is.
+    symlink("../lock", disk.root.join("sub/lk")).unwrap();
+    let cd = Given { allow: &["Bash(cd *)"], ..Given::default() };
+    cd.is(&disk, "cd sub/lk && cargo --version", "ask").await;
+    cd.is(&disk, "cd lock && cargo --version", "allow").await;
     // What the text itself makes may choose.
     for (command, want) in [
         ("echo x > rust-toolchain && cargo --version", "forced"),

@@ -20,7 +20,7 @@ static PLAIN: Names = Names::of(&[
 static CHECKS_OUT: Names = Names::of(&["git gh hg jj svn"]);
 /// Programs that obey files of the workspace, but run no code of it: what they are told to open counts.
 static RUN_NO_CODE: Names =
-    Names::of(&["gh hg jj svn kubectl helm gcc g++ cc c++ clang clang++ cpp c89 c99 gfortran"]);
+    Names::of(&["rustc gh hg jj svn kubectl helm gcc g++ cc c++ clang clang++ cpp c89 c99 gfortran"]);
 /// Subcommands of git that leave the working tree as it is, but for files that they remove.
 static LEAVES_TREE: Names = Names::of(&[
     "add blame branch cat-file commit config describe diff fetch grep log ls-files ls-remote ls-tree merge-base push",
@@ -101,20 +101,27 @@ fn passes_on(script: &Script, leaf: &Leaf) -> bool {
     PASS_ON.has(kind::base_name(program)) && script.leaves.iter().any(is_run)
 }
 
-/// Whether the command may have gone on when the next one starts, without a mark of the shell: setsid(1), sudo(8).
-pub(super) fn goes_on(leaf: &Leaf) -> bool {
+/// Whether the command may leave something that goes on when the next one starts, without a mark of the shell. setsid(1) waits
+/// for its program where it did not fork alone, timeout(1) ends what it started but not what that put into groups of its own,
+/// sudo(8) has an option for it.
+pub(super) fn goes_on(script: &Script, leaf: &Leaf) -> bool {
     let Some((program, rest)) = leaf.words.split_first() else { return false };
-    let (letter, long) = match kind::base_name(program) {
-        "setsid" => ('f', "--f"),
-        "sudo" => ('b', "--b"),
-        _ => return false,
-    };
-    let is_it = |word: &String| match word.strip_prefix('-') {
+    let is_it = |word: &String, letter: char, long: &str| match word.strip_prefix('-') {
         Some(name) if name.starts_with('-') => word.starts_with(long),
         Some(cluster) => cluster.contains(letter),
         None => false,
     };
-    rest.iter().any(is_it)
+    let first = || rest.iter().take_while(|word| word.starts_with('-'));
+    match kind::base_name(program) {
+        "setsid" => !first().any(|word| is_it(word, 'w', "--w")),
+        "sudo" => rest.iter().any(|word| is_it(word, 'b', "--b")),
+        "timeout" => {
+            let run = |by: &Leaf| script.leaves.iter().any(|other| other.by == Some(by.at));
+            first().any(|word| word.starts_with("--f"))
+                || script.leaves.iter().any(|other| other.by == Some(leaf.at) && run(other))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the command may open a file that one of its words names: then it matters where that leads. Programs that
@@ -123,7 +130,7 @@ pub(super) fn goes_on(leaf: &Leaf) -> bool {
 pub(super) fn opens_named(script: &Script, leaf: &Leaf) -> bool {
     let Some((program, rest)) = leaf.words.split_first() else { return false };
     if !leaf.guessed && kind::base_name(program) == "git" {
-        return leaf.git.is_none() && git::opens(rest, may_be_path);
+        return git::opens(rest, |word| may_be_path("git", word));
     }
     let runs_code = matches!(kind::kind(program), ProgramKind::Interpreter | ProgramKind::RunsWorkspace)
         && !RUN_NO_CODE.has(kind::base_name(program));
@@ -139,16 +146,75 @@ pub(super) fn opens_named(script: &Script, leaf: &Leaf) -> bool {
             let here = leaf.directories.iter().all(|directory| directory.as_os_str().is_empty());
             known.operands.iter().any(|operand| !here || operand.path != ".")
         }
-        None => rest.iter().any(|word| may_be_path(word)),
+        None if BY_OPTION.has(kind::base_name(program)) => rest.iter().any(|word| names_file(word)),
+        None => rest.iter().any(|word| may_be_path(kind::base_name(program), word)),
     }
 }
 
-/// Whether a word is no mere flag.
-fn may_be_path(word: &str) -> bool {
+/// Programs whose words are subcommands, names and numbers, but for options with a file: cli.github.com/manual; kubernetes.io,
+/// "kubectl"; helm.sh/docs.
+static BY_OPTION: Names = Names::of(&["gh hg jj svn kubectl helm"]);
+
+/// Whether the word is an option of those with a file, or a path by its looks.
+fn names_file(word: &str) -> bool {
+    const OPTIONS: &[&str] = &[
+        "-F",
+        "-f",
+        "-k",
+        "-o",
+        "-T",
+        "-O",
+        "--body-f",
+        "--notes-f",
+        "--file",
+        "--val",
+        "--kubec",
+        "--kus",
+        "--inp",
+        "--out",
+        "--set-f",
+        "--dir",
+        "--log",
+    ];
+    word.contains('/') && !is_address(word) || OPTIONS.iter().any(|option| word.starts_with(option))
+}
+
+fn is_address(word: &str) -> bool {
+    word.starts_with("http://") || word.starts_with("https://")
+}
+
+/// Letters of programs that are flags for sure, however many stand together: curl(1), coreutils 9.1, sed(1), procps.
+const FLAGS: &[(&str, &str)] = &[
+    ("curl", "fgiIkLsSv"),
+    ("rm", "dfirRv"),
+    ("mkdir", "pv"),
+    ("chmod", "cfRv"),
+    ("chown", "cfhRv"),
+    ("cp", "fiLnTuvp"),
+    ("mv", "finTuv"),
+    ("sed", "nErsuz"),
+    ("ls", "alhtrRSFdi1A"),
+    ("ln", "sfnrTv"),
+    ("tar", "xzvjJkmp"),
+];
+
+/// Whether a word is no mere flag, and no text of the program's. What follows a letter may be its value.
+fn may_be_path(program: &str, word: &str) -> bool {
+    let fetches = || matches!(program, "curl" | "wget" | "http" | "ping" | "dig" | "nslookup" | "git");
     match word.strip_prefix('-') {
-        // `date +%s` gives a format.
-        None => !word.is_empty() && !["http://", "https://", "+"].iter().any(|begin| word.starts_with(begin)),
-        Some(option) => option.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-'),
+        None => {
+            // `date +%s` gives a format.
+            let is_text = is_address(word) && fetches() || program == "date" && word.starts_with('+');
+            !word.is_empty() && !is_text
+        }
+        Some(long) if long.starts_with('-') => {
+            long.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        }
+        Some(cluster) => {
+            let flags = FLAGS.iter().find(|(name, _)| *name == program).map_or("", |(_, letters)| letters);
+            let number = cluster.bytes().all(|b| b.is_ascii_digit());
+            cluster.chars().count() > 1 && !number && !cluster.chars().all(|c| flags.contains(c))
+        }
     }
 }
 
@@ -195,7 +261,9 @@ fn may_open(segment: &Segment) -> bool {
             && !OPEN_NOTHING.has(name)
             && !CHECKS_OUT.has(name)
     };
-    words.next().is_some_and(opens) && words.any(may_be_path)
+    words.next().is_some_and(|program| {
+        opens(program) && words.any(|word| may_be_path(kind::base_name(program), word))
+    })
 }
 
 /// Whether a redirection goes to what nothing can replace.

@@ -219,7 +219,8 @@ impl CommandAnalysis {
         let stays = |other: &Leaf| {
             links::makes_none(script, other) || script.runs(other, leaf) && !links::makes_some(other)
         };
-        let one_by_one = self.runs_one_by_one(leaf.moves()) && !script.leaves.iter().any(links::goes_on);
+        let one_by_one = self.runs_one_by_one(leaf.moves())
+            && !script.leaves.iter().any(|leaf| links::goes_on(script, leaf));
         // What a command runs in turn runs where that one stands; of those of one place none is known to be the first.
         let comes_before =
             |other: &Leaf| other.place < leaf.place || leaf.carried && other.place == leaf.place;

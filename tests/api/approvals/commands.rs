@@ -292,7 +292,9 @@ async fn git_asks_where_it_would_look_further_than_a_plain_repository() {
 #[tokio::test]
 async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {
     let shims = tempfile::tempdir().unwrap();
-    symlink("/bin/cat", shims.path().join("jq")).unwrap();
+    for (program, name) in [("/bin/cat", "jq"), ("/bin/gzip", "gzip"), ("/bin/grep", "grep")] {
+        symlink(program, shims.path().join(name)).unwrap();
+    }
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", shims.path().display());
     let server = TestServer::prepared(&[("PATH", &path)], |folder| {
         let file = folder.join("config.json");
@@ -303,6 +305,9 @@ async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {
     session.write_file("f", "{}\n");
     let text = "cat f && timeout 5 jq f";
     assert_eq!(status(&session, "none", text).await, "completed");
+    // What a known program starts by its name counts as well.
+    let starters = ["zcat f.gz", "gunzip -c f.gz", "tar tf f.tgz", "egrep x f", "timeout 5 fgrep x f"];
+    assert_eq!(status(&session, "egrep", "egrep '{' f").await, "completed");
     for name in [".tool-versions", "mise.toml", "aqua.yaml", ".ruby-version", "package.json"] {
         session.write_file(name, "jq path:./tools\n");
         session.asks(&format!("{name} shim"), "Bash", json!({"command": text})).await;
@@ -311,6 +316,9 @@ async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {
             json!({"session_id": session.id, "tool_name": "Bash", "arguments": {"command": text}});
         let told = server.agent().post("/v1/permissions/explain", &explained).await.expect(200);
         assert_eq!(told["decision"], "ask", "{told}");
+        for command in starters.iter().filter(|_| name == ".tool-versions") {
+            session.asks(&format!("{name} {command}"), "Bash", json!({"command": command})).await;
+        }
         assert_eq!(status(&session, name, "cat f").await, "completed");
         std::fs::remove_file(session.file(name)).unwrap();
     }

@@ -4,16 +4,23 @@ use super::super::kind::git_subcommand;
 use super::super::names::Names;
 
 /// Subcommands whose words are names of branches, messages, or paths that git looks for in its index and follows through no
-/// link: gitfaq(7), git-add(1). Not `mv`, which renames by path.
+/// link: gitfaq(7), git-add(1). Not `mv`, which renames by path, nor what reads the files of the working tree that it tracks
+/// (`blame`, `grep`, `ls-files`).
 static OF_INDEX: Names = Names::of(&[
-    "add bisect blame branch checkout cherry-pick clean commit config describe diff gc log ls-files ls-tree merge merge-base",
-    "rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show stash status switch tag",
+    "add bisect branch checkout cherry cherry-pick clean commit config count-objects describe diff diff-tree for-each-ref gc log",
+    "ls-tree merge merge-base name-rev range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show",
+    "show-branch show-ref sparse-checkout stash status switch symbolic-ref tag version",
 ]);
 /// Options of fetch, pull and push without a value of its own word.
 static PLAIN: Names = Names::of(&[
     "-u --set-upstream -f --force --force-with-lease --force-if-includes --tags --no-tags --all --branches --prune -p --rebase -r",
     "--no-rebase --ff-only --no-ff --ff --quiet -q --verbose -v --dry-run -n --no-verify --delete -d --follow-tags --atomic",
-    "--autostash --no-autostash --progress --unshallow --porcelain --no-edit --mirror -t -a --append --update-shallow",
+    "--heads --symref --exit-code --get-url --refs --autostash --no-autostash --progress --unshallow --porcelain --no-edit --mirror -t -a --append --update-shallow",
+]);
+/// Options of theirs whose value is the next word, and no repository.
+static VALUED: Names = Names::of(&[
+    "-o --push-option --server-option --depth --deepen --shallow-since --shallow-exclude --refmap --negotiation-tip -j --jobs -s",
+    "--strategy -X --strategy-option --sort",
 ]);
 /// Long options with a file, a directory, a repository, or two paths to compare, all of them git-*(1).
 const LONG: &[&str] = &[
@@ -53,7 +60,7 @@ pub(crate) fn opens(words: &[String], may_be: impl Fn(&str) -> bool) -> bool {
     before()
         || rest.iter().any(|word| is_option(word, letters))
         || match sub {
-            "fetch" | "pull" | "push" => names_repository(&rest),
+            "fetch" | "pull" | "push" | "ls-remote" => names_repository(&rest),
             _ => !OF_INDEX.has(sub) && rest.iter().any(|word| may_be(word)),
         }
 }
@@ -70,14 +77,21 @@ fn is_option(word: &str, letters: &str) -> bool {
     }
 }
 
-/// Whether the repository of fetch, pull or push may be a path. It is their first operand; what is an operand is only
-/// told where no option before it takes a word.
+/// Whether the repository of fetch, pull, push or ls-remote may be a path. It is their first operand; what is an operand is
+/// only told where each option before it is known.
 fn names_repository(words: &[&str]) -> bool {
-    let is_path = |word: &&str| word.contains('/') && !word.contains("://");
-    let plain = |word: &&str| PLAIN.has(word) || word.starts_with("--") && word.contains('=');
-    let (options, operands): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
-    let looked_at = if options.iter().all(plain) { 1 } else { operands.len() };
-    operands.iter().take(looked_at).any(is_path)
+    let mut words = words.iter().copied();
+    let is_path = |word: &str| word.contains('/') && !word.contains("://");
+    while let Some(word) = words.next() {
+        if VALUED.has(word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return is_path(word);
+        } else if !PLAIN.has(word) && !(word.starts_with("--") && word.contains('=')) {
+            return words.any(is_path);
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -92,6 +106,12 @@ mod tests {
             ("pull origin main", false),
             ("pull --rebase https://h/x/y main", false),
             ("fetch --all --prune", false),
+            ("fetch --depth 1 origin feature/x", false),
+            ("fetch --new 1 origin feature/x", true),
+            ("ls-remote --heads origin", false),
+            ("ls-remote new/a", true),
+            ("blame k/f", true),
+            ("ls-files", false),
             ("add src/lib.rs", false),
             ("commit -am a/b", false),
             ("checkout -b feat/x", false),

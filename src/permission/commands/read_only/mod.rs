@@ -93,6 +93,17 @@ pub(crate) fn known_use(words: &[String]) -> Option<KnownUse> {
     table::entry(program)?.read(arguments)
 }
 
+/// Programs that a known one starts by their names: gzip 1.12 and grep 3.8, whose other names are scripts; tar 1.34, "Creating
+/// and Reading Compressed Archives".
+pub(in crate::permission) fn starts(program: &str) -> &'static [&'static str] {
+    match program {
+        "zcat" | "gunzip" => &["gzip"],
+        "tar" => &["gzip", "compress", "bzip2", "lzip", "lzma", "lzop", "xz", "zstd"],
+        "egrep" | "fgrep" => &["grep"],
+        _ => &[],
+    }
+}
+
 /// Whether the table speaks of this program at all: then only what it lists is harmless.
 pub(crate) fn is_listed(program: &str) -> bool {
     // `env` and the builtins that evaluate are carriers first.

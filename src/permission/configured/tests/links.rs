@@ -45,7 +45,19 @@ async fn a_link_that_the_text_could_make_is_not_followed_where_rules_speak_of_pa
         // What goes on beside the next ones.
         "setsid -f sh -c 'sleep 1; cat b'; tar xf a.tar; sleep 2",
         "env setsid --fork timeout 3 tail -n 1 b; tar xf a.tar",
+        "setsid setsid sh -c 'sleep 1; cat b'; git checkout -q evil; sleep 1",
+        "timeout 1 sh -c \"timeout 4 sh -c 'sleep 1; cat b'; true\"; tar xf a.tar; sleep 2",
+        // A value behind its letter.
+        "git checkout -q evil && date -fb",
+        "git checkout -q evil && nice date -ufb",
+        "git checkout -q evil && xargs -ab",
+        "git checkout -q evil && shuf -ob -i1-3",
+        "git checkout -q evil && curl -sob http://h/x",
+        "git checkout -q evil && touch http://w2",
+        "git checkout -q evil && truncate -s5 +p",
+        "git checkout -q evil && rustc b",
         // What git opens by itself.
+        "git checkout -q evil && git reset -q --soft main && git blame k/f",
         "git checkout -q evil && git blame --contents b k/f",
         "git checkout -q evil && git blame -S b k/f",
         "git checkout -q evil && git commit --allow-empty -qF b",
@@ -76,6 +88,13 @@ async fn a_link_that_the_text_could_make_is_not_followed_where_rules_speak_of_pa
 async fn what_opens_no_file_by_its_name_does_not_ask_for_links() {
     let disk = disk();
     for command in [
+        "git checkout main && gh pr view 3",
+        "git stash && gh pr list",
+        "git checkout -b x && git commit -am y && gh pr create --fill --title x",
+        "git pull && kubectl get pods",
+        "git pull && git fetch --depth 1 origin feature/x",
+        "git pull && curl -fsSL https://h/x",
+        "timeout 60 git pull && timeout 60 npm test",
         "git pull && npm test",
         "git checkout x && cargo build 2>&1 | tail -n 20",
         "git checkout -b x && git add -A && git commit -m 'a b' && git push",
