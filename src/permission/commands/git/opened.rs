@@ -87,7 +87,7 @@ fn names_repository(words: &[&str]) -> bool {
             words.next();
         } else if !word.starts_with('-') {
             return is_path(word);
-        } else if !PLAIN.has(word) && !(word.starts_with("--") && word.contains('=')) {
+        } else if !(PLAIN.has(word) || word.starts_with("--") && word.contains('=')) {
             return words.any(is_path);
         }
     }
