@@ -90,13 +90,14 @@ pub(super) fn chosen_by_shims(
     let mut seen: HashMap<(&PathBuf, Proxy), bool> = HashMap::new();
     let mut chosen = HashSet::new();
     for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_known(leaf)) {
-        let Some(proxy) = started_by(leaf).find_map(|name| shims.get(name)) else { continue };
-        let mut chooses = |start| {
+        let proxies: Vec<Proxy> = started_by(leaf).filter_map(|name| shims.get(name).copied()).collect();
+        let mut chooses = |start, proxy| {
             *seen
-                .entry((start, *proxy))
-                .or_insert_with(|| !none_chooses(workspace, directory, start, *proxy).unwrap_or(false))
+                .entry((start, proxy))
+                .or_insert_with(|| !none_chooses(workspace, directory, start, proxy).unwrap_or(false))
         };
-        if !changes && !leaf.directories.iter().any(&mut chooses) {
+        let mut may_be_chosen = |proxy| changes || leaf.directories.iter().any(|start| chooses(start, proxy));
+        if !proxies.into_iter().any(&mut may_be_chosen) {
             continue;
         }
         let runners = leaves.iter().enumerate().filter(|(_, other)| script.runs(other, leaf));

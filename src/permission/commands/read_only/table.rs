@@ -389,10 +389,10 @@ pub(super) fn entry(program: &str) -> Option<&'static Known> {
 
 /// Programs whose version may be asked for. Left out: whatever is often a proxy that obeys a file of the
 /// workspace to find the program that it stands for (`go.mod`, `package.json`, `.ruby-version`, …): pip, npm, yarn, pnpm,
-/// ruby; go and java, which write files of their own; gdb, which runs `~/.gdbearlyinit` first; and those of
-/// [`super::proxies`].
+/// ruby; go and java, which write files of their own; gdb, which runs `~/.gdbearlyinit` first; curl, wget and sqlite3, which
+/// obey `~/.curlrc` and its like before; and those of [`super::proxies`].
 pub(super) static VERSIONED: Names = Names::of(&[
-    "git gcc g++ cc c++ clang clang++ make cmake ninja bash curl wget tar gzip docker podman ssh sqlite3 jq rg fd",
+    "git gcc g++ cc c++ clang clang++ make cmake ninja bash tar gzip docker podman ssh jq rg fd",
     "tree find sed grep awk gawk ls cat head tail wc sort diff file xxd openssl pkg-config ld as strace tmux",
 ]);
 
