@@ -1,5 +1,6 @@
 //! The least that a durable log costs: a row of SQLite that is committed before an answer, with the settings of the server's.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -9,7 +10,11 @@ use tokio::sync::{mpsc, oneshot};
 const GROUP_MAX: usize = 256;
 
 /// A table of rows.
-pub(crate) struct Log(Connection);
+pub(crate) struct Log {
+    db: Connection,
+    /// Whether commits are synced to the disk as the connection is set.
+    synced: Cell<bool>,
+}
 
 impl Log {
     pub(crate) fn create(folder: &Path) -> Self {
@@ -17,18 +22,22 @@ impl Log {
         db.pragma_update(None, "journal_mode", "WAL").expect("a setting");
         db.pragma_update(None, "wal_autocheckpoint", 16_384).expect("a setting");
         db.execute_batch("CREATE TABLE log (id INTEGER PRIMARY KEY, body BLOB)").expect("a table");
-        Self(db)
+        db.pragma_update(None, "synchronous", "NORMAL").expect("a setting");
+        Self { db, synced: Cell::new(false) }
     }
 
     /// Commits rows; `synced`: to the disk, else to the kernel.
     pub(crate) fn commit(&self, rows: &[&[u8]], synced: bool) {
-        self.0.pragma_update(None, "synchronous", if synced { "FULL" } else { "NORMAL" }).expect("a setting");
+        if self.synced.replace(synced) != synced {
+            let mode = if synced { "FULL" } else { "NORMAL" };
+            self.db.pragma_update(None, "synchronous", mode).expect("a setting");
+        }
         let insert = || {
-            self.0.execute_batch("BEGIN IMMEDIATE")?;
+            self.db.execute_batch("BEGIN IMMEDIATE")?;
             for row in rows {
-                self.0.prepare_cached("INSERT INTO log (body) VALUES (?1)")?.execute([row])?;
+                self.db.prepare_cached("INSERT INTO log (body) VALUES (?1)")?.execute([row])?;
             }
-            self.0.execute_batch("COMMIT")
+            self.db.execute_batch("COMMIT")
         };
         insert().expect("a commit");
     }
@@ -61,7 +70,7 @@ impl Sender {
     /// Waits until the row is committed.
     pub(crate) async fn commit(&self, body: axum::body::Bytes) {
         let (committed, done) = oneshot::channel();
-        self.0.send((body, committed)).await.expect("the thread runs");
+        self.db.send((body, committed)).await.expect("the thread runs");
         done.await.expect("a commit");
     }
 }

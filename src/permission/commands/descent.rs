@@ -3,7 +3,7 @@
 use super::super::shell::scan::{Role, Segment};
 use super::git;
 use super::kind::git_subcommand;
-use super::names::Names;
+use super::names::{Names, has_option};
 
 /// Programs that descend, the working directory's when they are given none.
 static ALWAYS: Names = Names::of(&["rg rga ug find fd fdfind tree ag ack du rgrep 7z 7za 7zr gtags"]);
@@ -97,7 +97,7 @@ pub(in crate::permission) fn descends(segment: &Segment) -> bool {
         flags.extend(of_program.map(|(_, letters)| *letters).filter(|l| !flags.contains(l)));
     }
     let mut rows = BY_FLAG_GIT.iter().zip(rows).filter_map(|(row, found)| found.then_some(row));
-    rows.any(|row| segment.words().any(|word| asks_for_lines(word, row)))
+    rows.any(|row| segment.words().any(|word| has_option(word, row.1, row.2)))
         || !flags.is_empty() && segment.words().any(|word| makes_descend(word, &flags))
 }
 
@@ -112,7 +112,8 @@ fn prints_content(command: &str, sure: bool, patches: bool, rows: &mut [bool; BY
         // git-bisect(1): with the options of `git log`.
         Some("bisect") => patches && rest.next().is_none_or(|sub| matches!(sub, "view" | "visualize")),
         Some("notes") => {
-            words.len() == LOOKED_AT || rest.any(|word| word == "show" || asks_for_lines(word, &REUSED_NOTE))
+            words.len() == LOOKED_AT
+                || rest.any(|word| word == "show" || has_option(word, REUSED_NOTE.1, REUSED_NOTE.2))
         }
         Some("log" | "reflog" | "stash" | "diff-tree" | "diff-index" | "diff-files" | "rev-list") => patches,
         Some(sub) if LINES_GIT.has(sub) || sure && !NO_LINES_GIT.has(sub) => true,
@@ -124,29 +125,9 @@ fn prints_content(command: &str, sure: bool, patches: bool, rows: &mut [bool; BY
     }
 }
 
-/// Whether the word is an option of the row; long ones can be shortened.
-fn asks_for_lines(word: &str, (_, letters, longs): &(&str, &str, &[&str])) -> bool {
-    match word.strip_prefix('-') {
-        Some(long) if long.starts_with('-') => {
-            let name = long[1..].split('=').next().unwrap_or_default();
-            !name.is_empty() && longs.iter().any(|long| long.starts_with(name))
-        }
-        Some(cluster) => cluster.contains(|c| letters.contains(c)),
-        None => false,
-    }
-}
-
 /// Whether the word asks git for patches, or for what is in files (git-log(1)).
 fn is_patch_option(word: &str) -> bool {
-    match word.strip_prefix('-') {
-        Some(long) if long.starts_with('-') => {
-            // Long options can be shortened.
-            let name = long.trim_start_matches('-').split('=').next().unwrap_or_default();
-            !name.is_empty() && git::OF_LINES.iter().any(|option| option.starts_with(name))
-        }
-        Some(cluster) => cluster.contains(['p', 'u', 'U', 'W', 'c', 'L', 'G', 'S']),
-        None => false,
-    }
+    has_option(word, "puUWcLGS", git::OF_LINES)
 }
 
 fn makes_descend(word: &str, flags: &[&str]) -> bool {

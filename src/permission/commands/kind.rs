@@ -947,6 +947,7 @@ mod tests {
             ("docker compose *", "docker compose -f /x/dev.yml up", false),
             ("docker compose exec web *", "docker compose exec web cat x", true),
             ("docker *", "docker compose up", false),
+            ("coverage *", "coverage html -d /x", false),
             ("cargo fmt *", "cargo fmt -- /x/y.rs", false),
             ("cargo fmt *", "cargo fmt --all -- --check", true),
         ] {

@@ -17,7 +17,7 @@ static STAY: Names = Names::of(&[
     "cargo rustc rustdoc go npm npx pnpm yarn bun bunx deno pip pipx uv uvx pdm hatch poetry pipenv rye pixi pytest mypy",
     "pyright ruff black isort flake8 pylint tox nox pre-commit jest vitest mocha vite webpack rollup eslint prettier tsc",
     "biome cmake ctest ninja gradle gradlew mvn mvnw ant rake bundle rspec rubocop composer phpunit mix stack cabal dune",
-    "zig dotnet terraform tofu ansible ansible-playbook golangci-lint",
+    "coverage zig dotnet terraform tofu ansible ansible-playbook golangci-lint",
 ]);
 
 /// Letters of options of those, behind which a path may stand in one word with other letters (`-qc/x.ini`), and options
@@ -84,7 +84,8 @@ pub(in crate::permission) fn is_held(program: &str) -> bool {
         STAY.has(name)
             || compilers::has(name)
             || row(name).is_some()
-            || matches!(*name, "git" | "make" | "gmake" | "coverage" | "swift" | "bazel")
+            // Of these, words that lead out by their spelling are looked at each in its own way.
+            || matches!(*name, "git" | "make" | "gmake")
     };
     [name, base_name(name)].iter().any(has)
 }

@@ -27,6 +27,19 @@ impl Names {
     }
 }
 
+/// Whether the word is one of the options: a letter among others behind one dash, or a long one; those can be
+/// shortened.
+pub(in crate::permission) fn has_option(word: &str, letters: &str, longs: &[&str]) -> bool {
+    match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            let name = long[1..].split('=').next().unwrap_or_default();
+            !name.is_empty() && longs.iter().any(|long| long.starts_with(name))
+        }
+        Some(cluster) => cluster.contains(|letter| letters.contains(letter)),
+        None => false,
+    }
+}
+
 /// Options of programs that a table speaks of.
 pub(super) struct Options {
     /// The programs, with blanks between them.

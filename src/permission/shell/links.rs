@@ -2,7 +2,7 @@
 
 use super::super::commands::git;
 use super::super::commands::kind::{self, ProgramKind};
-use super::super::commands::names::Names;
+use super::super::commands::names::{Names, has_option};
 use super::super::commands::read_only::known_use;
 use super::scan::{Role, Segment, is_assignment};
 use super::script::{Leaf, Script};
@@ -106,18 +106,13 @@ fn passes_on(script: &Script, leaf: &Leaf) -> bool {
 /// sudo(8) has an option for it.
 pub(super) fn goes_on(script: &Script, leaf: &Leaf) -> bool {
     let Some((program, rest)) = leaf.words.split_first() else { return false };
-    let is_it = |word: &String, letter: char, long: &str| match word.strip_prefix('-') {
-        Some(name) if name.starts_with('-') => word.starts_with(long),
-        Some(cluster) => cluster.contains(letter),
-        None => false,
-    };
     let first = || rest.iter().take_while(|word| word.starts_with('-'));
     match kind::base_name(program) {
-        "setsid" => !first().any(|word| is_it(word, 'w', "--w")),
-        "sudo" => rest.iter().any(|word| is_it(word, 'b', "--b")),
+        "setsid" => !first().any(|word| has_option(word, "w", &["wait"])),
+        "sudo" => rest.iter().any(|word| has_option(word, "b", &["background"])),
         "timeout" => {
             let run = |by: &Leaf| script.leaves.iter().any(|other| other.by == Some(by.at));
-            first().any(|word| word.starts_with("--f"))
+            first().any(|word| has_option(word, "", &["foreground"]))
                 || script.leaves.iter().any(|other| other.by == Some(leaf.at) && run(other))
         }
         _ => false,

@@ -1,7 +1,7 @@
 //! Which files git opens by a path among its words, following links, and not by its index or its objects.
 
 use super::super::kind::git_subcommand;
-use super::super::names::Names;
+use super::super::names::{Names, has_option};
 
 /// Subcommands whose words are names of branches, messages, or paths that git looks for in its index and follows through no
 /// link: gitfaq(7), git-add(1). Not `mv`, which renames by path, nor what reads the files of the working tree that it tracks
@@ -43,6 +43,9 @@ const LONG: &[&str] = &[
 /// Whether git, told the words behind its name, may open a file, a directory or a repository that one of them names.
 /// `may_be`: whether a word may be a path, where the subcommand takes paths for what they are.
 pub(crate) fn opens(words: &[String], may_be: impl Fn(&str) -> bool) -> bool {
+    // git(1): a setting for one command.
+    let settings = words.chunks(2).take_while(|pair| pair[0] == "-c").count();
+    let words = words.get(settings * 2..).unwrap_or_default();
     let mut rest = words.iter().map(String::as_str);
     let sub = git_subcommand(&mut rest).unwrap_or_default();
     let rest: Vec<&str> = rest.collect();
@@ -56,25 +59,13 @@ pub(crate) fn opens(words: &[String], may_be: impl Fn(&str) -> bool) -> bool {
         _ => "CFO",
     };
     let own = words.len() - rest.len();
-    let before = || words.iter().take(own).any(|word| is_option(word, "C"));
+    let before = || words.iter().take(own).any(|word| has_option(word, "C", LONG));
     before()
-        || rest.iter().any(|word| is_option(word, letters))
+        || rest.iter().any(|word| has_option(word, letters, LONG))
         || match sub {
             "fetch" | "pull" | "push" | "ls-remote" => names_repository(&rest),
             _ => !OF_INDEX.has(sub) && rest.iter().any(|word| may_be(word)),
         }
-}
-
-/// Whether the word is one of [`LONG`], shortened or not, or has one of the letters.
-fn is_option(word: &str, letters: &str) -> bool {
-    match word.strip_prefix('-') {
-        Some(long) if long.starts_with('-') => {
-            let name = long[1..].split('=').next().unwrap_or_default();
-            !name.is_empty() && LONG.iter().any(|option| option.starts_with(name))
-        }
-        Some(cluster) => cluster.contains(|c| letters.contains(c)),
-        None => false,
-    }
 }
 
 /// Whether the repository of fetch, pull, push or ls-remote may be a path. It is their first operand; what is an operand is
@@ -129,6 +120,8 @@ mod tests {
             ("fetch --depth 1 new/a", true),
             ("mv f new/f", true),
             ("-C new/f status", true),
+            ("-c color.ui=never log -1", false),
+            ("-c a.b=c -c d.e=f commit -F new/f", true),
             ("--git-dir=new/f log", true),
             ("commit -F new/f", true),
             ("commit --file=f", true),

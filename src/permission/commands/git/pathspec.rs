@@ -7,7 +7,7 @@ use super::super::super::name_pattern::NamePattern;
 use super::super::super::protected;
 use super::super::super::shell::scan::{Role, Segment};
 use super::super::kind::git_subcommand;
-use super::super::names::Names;
+use super::super::names::{Names, has_option};
 
 /// Where a program takes what it is not told by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,18 +107,6 @@ fn cleans_here(segment: &Segment) -> bool {
     let dry = segment.words().take_while(|word| *word != "--").any(shows);
     // A word behind `-e` is no path.
     !dry && (excludes && !operands_from || !words.any(|word| !word.starts_with('-')))
-}
-
-/// Whether the word is one of the options; long ones can be shortened.
-fn has_option(word: &str, letters: &str, longs: &[&str]) -> bool {
-    match word.strip_prefix('-') {
-        Some(long) if long.starts_with('-') => {
-            let name = long[1..].split('=').next().unwrap_or_default();
-            !name.is_empty() && longs.iter().any(|long| long.starts_with(name))
-        }
-        Some(cluster) => cluster.contains(|letter| letters.contains(letter)),
-        None => false,
-    }
 }
 
 /// Most names between slashes of patterns that are looked at in one text.
