@@ -70,7 +70,7 @@ impl Sender {
     /// Waits until the row is committed.
     pub(crate) async fn commit(&self, body: axum::body::Bytes) {
         let (committed, done) = oneshot::channel();
-        self.db.send((body, committed)).await.expect("the thread runs");
+        self.0.send((body, committed)).await.expect("the thread runs");
         done.await.expect("a commit");
     }
 }
