@@ -9,6 +9,7 @@ mod brush;
 mod carried;
 mod directories;
 mod links;
+mod plain;
 mod read;
 mod redirections;
 pub(crate) mod scan;

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use tree_sitter::{Language, Node, Parser, TreeCursor};
 
+use super::plain;
+
 /// A word as it is written, and whether it is the first one of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Atom<'t> {
@@ -31,6 +33,11 @@ fn language() -> Language {
 
 /// The words of all commands and redirections, in the order of the text; `None` where it is not well formed.
 pub(super) fn atoms(text: &str) -> Option<Vec<Atom<'_>>> {
+    plain::atoms(text).or_else(|| parsed(text))
+}
+
+/// The same by the parser, whatever the text is.
+pub(super) fn parsed(text: &str) -> Option<Vec<Atom<'_>>> {
     let tree = PARSER.with_borrow_mut(|parser| {
         let parser = parser.as_mut()?;
         parser.reset();
