@@ -47,7 +47,8 @@ pub(super) fn of_command(
     // Without a launcher nothing is run.
     if let Some(launcher) = &scope.launcher {
         let path = launcher.search_path();
-        on_disk.chosen = repository::chosen_by_shims(analysis, &scope.workspace, directory, &path);
+        on_disk.chosen =
+            repository::chosen(analysis, &scope.workspace, directory, &path, place.home.as_deref());
     }
     let mut used = analysis.path_uses(on_disk.plain_repositories);
     if on_disk.plain_repositories {

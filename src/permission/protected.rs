@@ -192,9 +192,15 @@ const ENDINGS: &[&str] = &[".code-workspace"];
 /// Names that are protected like [`NAMES`], whatever stands in the star's place: what mise reads for one of its environments.
 const AROUND: &[&str] = &["mise.*.toml", ".mise.*.toml"];
 
+/// What stands for all hidden names of a home.
+const IN_HOME: &str = "~/.*";
+
 /// The protected name in `path` (absolute, without dots), if a change to it has to be confirmed. Letters match
 /// in either case: the file system may not tell them apart.
 pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str> {
+    if is_setting_of_home(path, place) {
+        return Some(IN_HOME);
+    }
     // A workspace that itself lies beneath such a name is not all protected.
     let path = path.strip_prefix(&place.workspace).unwrap_or(path);
     let mut parts = path.components().filter_map(|c| match c {
@@ -232,6 +238,15 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         }
     }
     None
+}
+
+/// Whether the path lies in a home that is a workspace, or beneath one, behind a name with a dot in front: all of these are
+/// settings of programs that the user runs.
+fn is_setting_of_home(path: &Path, place: &Place) -> bool {
+    let home = place.home.as_deref().filter(|home| home.starts_with(&place.workspace));
+    let within = home.and_then(|home| path.strip_prefix(home).ok());
+    let first = within.and_then(|within| within.components().next());
+    matches!(first, Some(Component::Normal(name)) if name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Whether a list may have the name, or a directory of that name: asked of each part of each path, it tells most apart by
@@ -308,6 +323,24 @@ pub(crate) fn is_own(path: &Path, own: &[PathBuf]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hidden_names_of_a_home_that_a_workspace_holds_are_protected() {
+        let name = |path: &str, workspace: &str| {
+            let home = Some("/srv/u".into());
+            let place = Place { workspace: workspace.into(), home, cwd: workspace.into() };
+            protected_name(Path::new(path), &place)
+        };
+        for path in ["/srv/u/.rustup/settings.toml", "/srv/u/.jq", "/srv/u/.config/nvim/init.lua"] {
+            assert_eq!(name(path, "/srv/u"), Some(IN_HOME), "{path}");
+            assert_eq!(name(path, "/srv"), Some(IN_HOME), "{path}");
+            assert_eq!(name(path, "/srv/u/project"), None, "{path}");
+            assert_eq!(name(path, "/srv/u/.rustup"), None, "{path}");
+        }
+        for path in ["/srv/u/src/.jq", "/srv/u", "/srv/.jq", "/srv/u/x"] {
+            assert_eq!(name(path, "/srv"), None, "{path}");
+        }
+    }
 
     #[test]
     fn names_are_found_at_any_depth() {

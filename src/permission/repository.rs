@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::commands::git;
-use super::commands::read_only::{Proxy, starts};
+use super::commands::read_only::{Proxy, reads_no_home, starts};
 use super::lexical;
 use super::shell::{CommandAnalysis, Leaf};
 use super::shims;
@@ -72,16 +72,20 @@ pub(super) fn no_toolchain_chosen(
     analysis.changes_nothing() && analysis.proxies_in().all(|proxy| is_none(proxy).unwrap_or(false))
 }
 
-/// The known commands of the text, by their numbers, whose program may be a shim, as `PATH` finds it, and whose files may
-/// choose what it stands for, or the text may make such a file. What a command runs counts as its own.
-pub(super) fn chosen_by_shims(
+/// The known commands of the text, by their numbers, of which files of the workspace may choose what they do, or the text may
+/// make such a file: whose program may be a shim, as `PATH` finds it, or obey settings in a home that the workspace holds.
+/// What a command runs counts as its own.
+pub(super) fn chosen(
     analysis: &CommandAnalysis,
     workspace: &Workspace,
     directory: &Path,
     path: &OsStr,
+    home: Option<&Path>,
 ) -> HashSet<usize> {
     let Some(script) = analysis.understood() else { return HashSet::new() };
     let leaves = script.leaves();
+    let home_is_inside =
+        home.is_some_and(|home| workspace.locate(directory, home).map_or(true, |home| home.inside));
     // Only they run for what they are: of the others a rule or a grant speaks.
     let is_known = |leaf: &Leaf| leaf.carried || leaf.known().is_some() || leaf.git().is_some();
     let names = leaves.iter().filter(|leaf| is_known(leaf)).flat_map(started_by);
@@ -91,19 +95,25 @@ pub(super) fn chosen_by_shims(
     let mut chosen = HashSet::new();
     for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_known(leaf)) {
         let proxies: Vec<Proxy> = started_by(leaf).filter_map(|name| shims.get(name).copied()).collect();
+        let obeys_home = home_is_inside && (!proxies.is_empty() || obeys_home(leaf));
         let mut chooses = |start, proxy| {
             *seen
                 .entry((start, proxy))
                 .or_insert_with(|| !none_chooses(workspace, directory, start, proxy).unwrap_or(false))
         };
         let mut may_be_chosen = |proxy| changes || leaf.directories.iter().any(|start| chooses(start, proxy));
-        if !proxies.into_iter().any(&mut may_be_chosen) {
+        if !obeys_home && !proxies.into_iter().any(&mut may_be_chosen) {
             continue;
         }
         let runners = leaves.iter().enumerate().filter(|(_, other)| script.runs(other, leaf));
         chosen.extend(runners.map(|(number, _)| number).chain([number]));
     }
     chosen
+}
+
+/// Whether the program of a known command may read settings in its user's home that are not protected.
+fn obeys_home(leaf: &Leaf) -> bool {
+    leaf.inner().first().is_none_or(|program| !reads_no_home(program))
 }
 
 /// The program of the command, and those that it starts by their names.

@@ -38,7 +38,7 @@ pub struct OnDisk {
     pub plain_repositories: bool,
     /// No file chooses what a program stands for whose version is asked for.
     pub no_toolchain_chosen: bool,
-    /// Known commands, by their numbers, whose programs may be shims and for which a file may choose what they stand for.
+    /// Known commands, by their numbers, of which a file of the workspace may choose what they do.
     pub chosen: HashSet<usize>,
     /// What a path of the command means stays as it is while the command runs.
     pub paths_stay: bool,

@@ -324,6 +324,32 @@ async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {
     }
 }
 
+/// Where the workspace is the home, what an agent writes there are settings of programs.
+#[tokio::test]
+async fn programs_with_settings_in_a_home_that_is_the_workspace_ask() {
+    let mut server = TestServer::with_config(
+        &json!({"permissions": {"mode": "accept_edits", "max_mode": "accept_edits"}}),
+    );
+    let session = server.session().await;
+    session.write_file("f", "{}\n");
+    assert_eq!(status(&session, "elsewhere", "timeout 5 jq . f").await, "completed");
+    server.terminate();
+    server.start_again_with(&[("HOME", session.workspace.to_str().unwrap())]);
+    let session = session.with(server.agent());
+    for command in
+        ["jq . f", "cat f | timeout 5 jq .", "find . -type f -exec file {} +", "file f", "jq --version"]
+    {
+        session.asks(command, "Bash", json!({"command": command})).await;
+    }
+    for command in ["cat f | grep x || ls", "git --version", "timeout 5 cat f && mkdir g", "printf x"] {
+        assert_eq!(status(&session, command, command).await, "completed", "{command}");
+    }
+    for name in [".jq", ".rustup/settings.toml", ".config/nvim/init.lua"] {
+        session.asks(name, "Write", json!({"path": name, "content": "x"})).await;
+    }
+    session.call("plain", "Write", json!({"path": "src/.jq", "content": "x"})).await.expect(200);
+}
+
 /// What a rule covers runs by the rule, be it a shim or not, and what stands beside it runs for what it is.
 #[tokio::test]
 async fn a_shim_that_a_rule_covers_asks_for_nothing_beside_it() {

@@ -106,8 +106,13 @@ impl TestServer {
 
     /// Starts it again on the same data and config, at another address.
     pub(crate) fn start_again(&mut self) {
+        self.start_again_with(&[]);
+    }
+
+    /// The same with these variables.
+    pub(crate) fn start_again_with(&mut self, variables: &[(&str, &str)]) {
         let log = log_file(self.folder.path());
-        (self.child, self.address) = spawn(self.folder.path(), &self.file, &[], log);
+        (self.child, self.address) = spawn(self.folder.path(), &self.file, variables, log);
     }
 
     /// Ends the server as its supervisor would, and waits for its end.

@@ -104,6 +104,11 @@ pub(in crate::permission) fn starts(program: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether a known command of this program obeys no file in its user's home but protected ones.
+pub(in crate::permission) fn reads_no_home(program: &str) -> bool {
+    table::READING_NO_HOME.has(program)
+}
+
 /// Whether the table speaks of this program at all: then only what it lists is harmless.
 pub(crate) fn is_listed(program: &str) -> bool {
     // `env` and the builtins that evaluate are carriers first.

@@ -401,5 +401,15 @@ pub(super) static HELPFUL: Names = Names::of(&[
     "ls cat tac nl od base64 base32 fmt fold head tail wc sha256sum sha1sum sha512sum md5sum cksum sort uniq comm tsort",
     "cut paste join tr expand unexpand readlink realpath du df stat whoami arch tty logname nproc basename dirname",
     "printenv groups uname id date sleep seq rev hexdump column uptime free file strings cmp diff grep egrep fgrep rg sed",
-    "jq tree find cp mv rm mkdir touch rmdir ln chmod tee mktemp gcc tar gzip wget make",
+    "jq tree find cp mv rm mkdir touch rmdir ln chmod tee mktemp gcc tar gzip make",
+]);
+
+/// Programs that read no file of their user's home but protected ones (seen under a tracer), whatever they are run for.
+pub(super) static READING_NO_HOME: Names = Names::of(&[
+    "ls pwd cat tac nl od base64 base32 fmt fold head tail wc sha256sum sha1sum sha512sum md5sum b2sum cksum",
+    "sort uniq comm tsort cut paste join tr expand unexpand readlink realpath du df stat echo printf test [ true false",
+    ": whoami arch tty logname nproc basename dirname printenv env hostname groups jobs times uname id date sleep",
+    "seq which rev uptime free pgrep ss strings xxd cmp diff grep egrep fgrep rg sed awk gawk mawk tree find xargs",
+    "cd set type command umask ulimit exit locale tee mkdir rmdir touch cp mv rm ln chmod mktemp",
+    "git tar gzip gunzip zcat gcc g++ cc c++ make sh bash dash ld as ps expr sum time timeout nice",
 ]);
