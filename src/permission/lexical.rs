@@ -31,6 +31,14 @@ fn is_normal(path: &Path) -> bool {
     below.is_some_and(|below| below.split(|byte| *byte == b'/').all(is_name))
 }
 
+/// What stands in a normal path behind another one that it is or lies beneath, without the slash between them. Verdicts ask it
+/// of each word: bytes are compared, not names.
+pub(crate) fn within<'p>(path: &'p Path, above: &Path) -> Option<&'p [u8]> {
+    let above = above.as_os_str().as_bytes();
+    let rest = path.as_os_str().as_bytes().strip_prefix(above.strip_suffix(b"/").unwrap_or(above))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
+}
+
 /// The path with each name and the `..` behind it taken out, as programs do that shorten a path before they open it; none
 /// where no `..` stands behind a name. It begins where `path` does.
 pub(crate) fn shortened(path: &Path) -> Option<PathBuf> {
@@ -84,6 +92,23 @@ mod tests {
             ("}..{", "}..{"),
         ] {
             assert_eq!(without_ranges(pattern), want, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_path_lies_within_those_above_it() {
+        for (path, above, want) in [
+            ("/ws/a/b", "/ws", Some("a/b")),
+            ("/ws", "/ws", Some("")),
+            ("/ws", "/", Some("ws")),
+            ("/", "/", Some("")),
+            ("/", "/ws", None),
+            ("/wsx", "/ws", None),
+            ("/w", "/ws", None),
+        ] {
+            assert_eq!(within(Path::new(path), Path::new(above)), want.map(str::as_bytes), "{path} {above}");
+            let by_names = Path::new(path).strip_prefix(above).ok();
+            assert_eq!(by_names, want.map(Path::new), "{path} {above}");
         }
     }
 

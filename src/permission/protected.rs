@@ -1,8 +1,10 @@
 //! Paths that no rule can free: Toolgate's own are denied, those that other programs obey ask before a change.
 
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use super::lexical;
 use super::name_pattern::NamePattern;
 use super::subject::Place;
 
@@ -202,11 +204,8 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
         return Some(IN_HOME);
     }
     // A workspace that itself lies beneath such a name is not all protected.
-    let path = path.strip_prefix(&place.workspace).unwrap_or(path);
-    let mut parts = path.components().filter_map(|c| match c {
-        Component::Normal(name) => name.to_str(),
-        _ => None,
-    });
+    let path = lexical::within(path, &place.workspace).unwrap_or(path.as_os_str().as_bytes());
+    let mut parts = path.split(|byte| *byte == b'/').filter_map(|part| str::from_utf8(part).ok());
     let mut next = parts.next();
     while let Some(part) = next {
         next = parts.next();
@@ -243,10 +242,8 @@ pub(crate) fn protected_name(path: &Path, place: &Place) -> Option<&'static str>
 /// Whether the path lies in a home that is a workspace, or beneath one, behind a name with a dot in front: all of these are
 /// settings of programs that the user runs.
 fn is_setting_of_home(path: &Path, place: &Place) -> bool {
-    let home = place.home.as_deref().filter(|home| home.starts_with(&place.workspace));
-    let within = home.and_then(|home| path.strip_prefix(home).ok());
-    let first = within.and_then(|within| within.components().next());
-    matches!(first, Some(Component::Normal(name)) if name.as_encoded_bytes().starts_with(b"."))
+    let home = place.home.as_deref().filter(|home| lexical::within(home, &place.workspace).is_some());
+    home.and_then(|home| lexical::within(path, home)).is_some_and(|within| within.starts_with(b"."))
 }
 
 /// Whether a list may have the name, or a directory of that name: asked of each part of each path, it tells most apart by

@@ -7,6 +7,7 @@ use foldhash::HashSet;
 use super::super::commands::git::pathspec::Untold;
 use super::super::commands::named_within::Made;
 use super::super::commands::{descent, kind, untold_places};
+use super::super::lexical;
 use super::super::subject::Place;
 use super::WordPath;
 use super::scan::{Role, Segment};
@@ -86,7 +87,7 @@ impl<'p> Words<'p> {
                 }
                 let written = here.word_target(part);
                 let path = here.resolve(&written);
-                let directory = self.place.workspace.starts_with(&path);
+                let directory = lexical::within(&self.place.workspace, &path).is_some();
                 self.out.push(WordPath { path, written, may_edit, descends, directory, sweeps: false });
                 if part.starts_with(['/', '~']) {
                     break;
