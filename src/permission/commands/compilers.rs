@@ -129,6 +129,11 @@ static LINKERS: Names = Names::of(&["ld ld.bfd ld.gold gold lld ld.lld ld.mold m
 static OTHERS: Names =
     Names::of(&["as nvcc swiftc gdc ghc clang-cl javac kotlinc scalac groovyc dmd ldc ldc2 ldmd2"]);
 
+/// Whether the program opens what its words name and runs no code of the workspace: these, and those of Rust.
+pub(in crate::permission) fn opens_named(name: &str) -> bool {
+    has(name) || matches!(name, "rustc" | "rustdoc")
+}
+
 /// Whether it is one of them.
 pub(super) fn has(name: &str) -> bool {
     part(name).is_some()

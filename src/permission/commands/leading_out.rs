@@ -105,7 +105,7 @@ pub(in crate::permission) fn names_a_path(words: &[String]) -> bool {
     if name == "git" {
         return git::opens(rest, is_path);
     }
-    if !compilers::has(name) && kind(program) == ProgramKind::RunsWorkspace {
+    if !compilers::opens_named(name) && kind(program) == ProgramKind::RunsWorkspace {
         return false;
     }
     rest.iter().any(|word| is_path(word))

@@ -4,7 +4,7 @@
 mod agents_tests;
 mod builtins;
 pub(crate) mod carriers;
-mod compilers;
+pub(crate) mod compilers;
 pub(in crate::permission) mod copies;
 pub(crate) mod descent;
 mod first_words;

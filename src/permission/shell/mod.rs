@@ -9,6 +9,8 @@ mod brush;
 mod carried;
 mod directories;
 mod links;
+mod opening;
+mod passing;
 mod plain;
 mod read;
 mod redirections;
@@ -245,7 +247,7 @@ impl CommandAnalysis {
 
     /// The same of one command.
     pub(crate) fn may_open_new_link(&self, leaf: &Leaf) -> bool {
-        self.understood().is_none_or(|script| links::opens_named(script, leaf))
+        self.understood().is_none_or(|script| opening::opens_named(script, leaf))
             && !self.paths_stay_until(leaf)
     }
 

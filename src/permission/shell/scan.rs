@@ -96,7 +96,7 @@ pub(crate) fn tails(words: &[String]) -> Option<Segment> {
             listed.push(from);
         }
         if let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) {
-            let letters = cluster.bytes().take_while(u8::is_ascii_alphabetic).take(MAX_LETTERS).count();
+            let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric).take(MAX_LETTERS).count();
             listed.extend((1..=letters).filter(|skip| *skip < cluster.len()).map(|skip| from + 1 + skip));
         }
         for c in word.chars().filter(|c| !matches!(c, '\'' | '"')) {

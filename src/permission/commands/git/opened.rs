@@ -64,6 +64,7 @@ pub(crate) fn opens(words: &[String], may_be: impl Fn(&str) -> bool) -> bool {
         || rest.iter().any(|word| has_option(word, letters, LONG))
         || match sub {
             "fetch" | "pull" | "push" | "ls-remote" => names_repository(&rest),
+            "remote" => adds_repository(&rest),
             _ => !OF_INDEX.has(sub) && rest.iter().any(|word| may_be(word)),
         }
 }
@@ -72,17 +73,26 @@ pub(crate) fn opens(words: &[String], may_be: impl Fn(&str) -> bool) -> bool {
 /// only told where each option before it is known.
 fn names_repository(words: &[&str]) -> bool {
     let mut words = words.iter().copied();
-    let is_path = |word: &str| word.contains('/') && !word.contains("://");
+    // A name that is no remote's is a path.
+    let is_path = |word: &str| !matches!(word, "origin" | "upstream") && !word.contains("://");
     while let Some(word) = words.next() {
         if VALUED.has(word) {
             words.next();
         } else if !word.starts_with('-') {
             return is_path(word);
         } else if !(PLAIN.has(word) || word.starts_with("--") && word.contains('=')) {
-            return words.any(is_path);
+            return words.any(|word| is_path(word) && !word.starts_with('-'));
         }
     }
     false
+}
+
+/// Whether what `git remote` is told as a repository may be a path: git-remote(1).
+fn adds_repository(words: &[&str]) -> bool {
+    let adds = words.iter().any(|word| matches!(*word, "add" | "set-url"));
+    let fetches = words.iter().any(|word| matches!(*word, "update" | "show" | "prune" | "set-head"));
+    let is_address = |word: &&&str| word.contains("://");
+    adds && !words.iter().any(|word| is_address(&word)) || fetches
 }
 
 #[cfg(test)]
@@ -114,6 +124,18 @@ mod tests {
             ("rebase origin/main", false),
             ("merge -X theirs origin/main", false),
             ("push new/a main", true),
+            ("push new main", true),
+            ("push --all new", true),
+            ("push upstream a:b", false),
+            ("ls-remote new", true),
+            ("remote -v", false),
+            ("remote get-url origin", false),
+            ("remote add x new", true),
+            ("remote add -f x new/a", true),
+            ("remote add x https://h/x/y", false),
+            ("remote set-url x new", true),
+            ("remote remove x", false),
+            ("remote update", true),
             ("push -o ci.skip new/a main", true),
             ("push --repo=new/a", true),
             ("push --repo new/a", true),

@@ -124,6 +124,9 @@ fn every_protected_name_asks_however_it_is_written() {
             format!("Bash(sed -i s/a/b/ {name})"),
             format!("Bash(rsync a {name})"),
             format!("Bash(sort -o {name} a)"),
+            format!("Bash(sort -uo{name} a)"),
+            format!("Bash(curl -4o{name} file:///a)"),
+            format!("Bash(curl -sSfLkgivp4o{name} file:///a)"),
             format!("Bash(sh -c 'echo x > {name}')"),
             format!("Bash(env cp a {name})"),
             format!("Bash(X=1; echo $X > {name})"),
@@ -232,7 +235,7 @@ fn a_new_repository_and_its_settings_are_asked_about() {
 /// Spellings that a path, a program or a target was not found in once.
 #[test]
 fn what_was_spelt_past_the_rules_once_is_found() {
-    let deny = &["Bash(curl *)", "Bash(git push *)", "Bash(perl *)", "Read(**/.env)"][..];
+    let deny = &["Bash(curl *)", "Bash(git push *)", "Bash(perl *)", "Read(**/.env)", "Read(creds)"][..];
     let given = Given { deny, ..Given::default() };
     for command in [
         "git --attr-source HEAD push",
@@ -240,6 +243,11 @@ fn what_was_spelt_past_the_rules_once_is_found() {
         "git-push origin",
         "grep -nf.env a",
         "date -uf.env",
+        "date -ufcreds",
+        "xargs -0ra.env echo",
+        "xargs -racreds echo",
+        "grep -1hf.env a",
+        "upload -s4T.env",
         "upload -sT.env",
         "upload -T '{.env}'",
         "sed 1r.env a",
@@ -254,6 +262,7 @@ fn what_was_spelt_past_the_rules_once_is_found() {
     }
     for command in [
         "echo 'c\"\"url x' | ssh-agent bash",
+        "upload -0rcurl x",
         "vim.basic -es '+!curl x'",
         "x86_64-linux-gnu-gcc -wrapper curl,x a.c",
         "git log --dd",
