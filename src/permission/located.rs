@@ -16,6 +16,7 @@ use super::lexical;
 use super::narrowing::Narrowing;
 use super::policy::{self, Policy};
 use super::repository;
+use super::scope::Scope;
 use super::shell::scan;
 use super::shell::{CommandAnalysis, WordPath};
 use super::subject::{OnDisk, PathOf, Place, SubjectPath};
@@ -42,14 +43,7 @@ pub(super) fn of_command(
     };
     let mut operands = Vec::new();
     let mut on_disk = OnDisk::on_paper();
-    on_disk.plain_repositories = repository::all_plain(analysis, &scope.workspace, directory);
-    on_disk.no_toolchain_chosen = repository::no_toolchain_chosen(analysis, &scope.workspace, directory);
-    // Without a launcher nothing is run.
-    if let Some(launcher) = &scope.launcher {
-        let path = launcher.search_path();
-        on_disk.chosen =
-            repository::chosen(analysis, &scope.workspace, directory, &path, place.home.as_deref());
-    }
+    look_around(analysis, scope, directory, place, &mut on_disk);
     let mut used = analysis.path_uses(on_disk.plain_repositories);
     if on_disk.plain_repositories {
         let trees = repository::working_trees(analysis, &scope.workspace, directory);
@@ -111,6 +105,24 @@ pub(super) fn of_command(
     programs_behind_links(analysis, directory, &mut on_disk);
     locate_tracked(analysis, &scope.workspace, directory, place, &rules, &mut on_disk);
     (operands, on_disk)
+}
+
+/// What the files say that a command's programs find from where they start.
+fn look_around(
+    analysis: &CommandAnalysis,
+    scope: &Scope,
+    directory: &Path,
+    place: &Place,
+    on_disk: &mut OnDisk,
+) {
+    on_disk.plain_repositories = repository::all_plain(analysis, &scope.workspace, directory);
+    on_disk.no_toolchain_chosen = repository::no_toolchain_chosen(analysis, &scope.workspace, directory);
+    // Without a launcher nothing is run.
+    if let Some(launcher) = &scope.launcher {
+        let path = launcher.search_path();
+        on_disk.chosen =
+            repository::chosen(analysis, &scope.workspace, directory, &path, place.home.as_deref());
+    }
 }
 
 /// Finds out where every word leads that may be a path, and what patterns of names stand for.

@@ -126,7 +126,7 @@ fn told_by_option(program: &str, words: &[String]) -> Option<bool> {
     let (_, subcommands) = OF_NAMES.iter().find(|(name, _)| *name == program)?;
     let is_sub =
         |sub: &&str| sub.split(' ').eq(words.iter().take(sub.split(' ').count()).map(String::as_str));
-    Some(!subcommands.iter().any(|sub| is_sub(&sub)) || words.iter().any(|word| names_file(word)))
+    Some(!subcommands.iter().any(is_sub) || words.iter().any(|word| names_file(word)))
 }
 
 /// Whether the word is an option of those with a file, or a path by its looks.

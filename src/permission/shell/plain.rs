@@ -64,10 +64,8 @@ mod tests {
         #[test]
         fn plain_words_are_read_as_the_parser_reads_them(pieces in prop::collection::vec(piece(), 1..9)) {
             let text = pieces.join(" ");
-            if let Some(atoms) = atoms(&text) {
-                if let Some(parsed) = second::parsed(&text) {
-                    prop_assert_eq!(atoms, parsed, "{:?}", text);
-                }
+            if let Some((atoms, parsed)) = atoms(&text).zip(second::parsed(&text)) {
+                prop_assert_eq!(atoms, parsed, "{:?}", text);
             }
         }
     }
