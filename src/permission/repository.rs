@@ -31,16 +31,26 @@ const MAX_ENTRIES: usize = 30_000;
 /// The most directories of an index that are looked at.
 const MAX_DIRECTORIES: usize = 20_000;
 
+/// What a git looks at beside its repository.
+#[derive(Debug, Clone, Copy)]
+struct Looks {
+    /// The files that it tracks, through symlinks too.
+    into_tracked: bool,
+    /// Whether its other working trees are there.
+    at_worktrees: bool,
+}
+
 /// Whether each repository that a git of the text would find from where it may start is plain. `false` too where no
 /// git is in it.
 pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, directory: &Path) -> bool {
     let mut any = false;
     for leaf in analysis.reads_by_git() {
-        let follows = leaf.words.iter().any(|word| FOLLOW.contains(&word.as_str()));
+        let has = |names: &[&str]| leaf.words.iter().any(|word| names.contains(&word.as_str()));
+        let looks = Looks { into_tracked: has(FOLLOW), at_worktrees: has(&["worktree"]) };
         for start in leaf.git_directories() {
             any = true;
             let found = workspace.locate(directory, &directory.join(start));
-            let plain = |start: &Path| is_plain(workspace, start, follows).unwrap_or(false);
+            let plain = |start: &Path| is_plain(workspace, start, looks).unwrap_or(false);
             if !found.is_ok_and(|start| start.inside && plain(&start.real)) {
                 return false;
             }
@@ -150,7 +160,7 @@ fn none_chooses(workspace: &Workspace, directory: &Path, start: &Path, proxy: Pr
 
 /// Whether the nearest `.git` from the directory upwards lies in the workspace, is a repository by itself, and has only
 /// plain settings. `follows`: git looks into the files that it tracks, through symlinks too. `None`: something in it cannot be read.
-fn is_plain(workspace: &Workspace, start: &Path, follows: bool) -> Option<bool> {
+fn is_plain(workspace: &Workspace, start: &Path, looks: Looks) -> Option<bool> {
     // What lies in a `.git` (those of submodules and other working trees) git may take for a repository.
     if start.components().any(|part| part.as_os_str() == ".git") {
         return Some(false);
@@ -168,7 +178,7 @@ fn is_plain(workspace: &Workspace, start: &Path, follows: bool) -> Option<bool> 
         && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
             .iter()
             .all(|name| is_missing(workspace, &git, name));
-    if !by_itself || !has_no_links(&git) {
+    if !by_itself || !has_no_links(&git) || !names_nothing_elsewhere(workspace, &git, looks)? {
         return Some(false);
     }
     let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
@@ -178,7 +188,7 @@ fn is_plain(workspace: &Workspace, start: &Path, follows: bool) -> Option<bool> 
     }
     let index = read(workspace, &git, "index", MAX_INDEX)?;
     let hash = git::object_name_bytes(&settings)?;
-    Some(match (index.is_empty(), follows) {
+    Some(match (index.is_empty(), looks.into_tracked) {
         (true, _) => true,
         (false, false) => git::index_is_plain(&index, hash),
         (false, true) => {
@@ -187,6 +197,43 @@ fn is_plain(workspace: &Workspace, start: &Path, follows: bool) -> Option<bool> 
                 && directories.iter().all(|name| leads_nowhere_else(workspace, &tree, name))
         }
     })
+}
+
+/// Whether the files of a repository without links that name others by paths name none elsewhere.
+fn names_nothing_elsewhere(workspace: &Workspace, git: &Path, looks: Looks) -> Option<bool> {
+    const MAX_LIST: u64 = 64 * 1024;
+    const MAX_WORKTREES: usize = 1_000;
+    let packs = git.join("objects/pack");
+    let multi = entry(workspace, &packs, "multi-pack-index")?;
+    if multi.kind.is_some() {
+        let mut bytes = Vec::new();
+        workspace.open_read(&multi).ok()?.take(git::MAX_MULTI_PACK).read_to_end(&mut bytes).ok()?;
+        if !git::packs_lie_beside(&bytes)? {
+            return Some(false);
+        }
+    }
+    let tables = |of: &Path| {
+        let list = read(workspace, &of.join("reftable"), "tables.list", MAX_LIST);
+        list.is_some_and(|list| git::tables_lie_beside(&list))
+    };
+    let mut plain = is_missing(workspace, &packs, "multi-pack-index.d") && tables(git);
+    let worktrees = match std::fs::read_dir(git.join("worktrees")) {
+        Ok(worktrees) => worktrees,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(plain),
+        Err(_) => return None,
+    };
+    for (number, worktree) in worktrees.enumerate() {
+        let worktree = worktree.ok()?.path();
+        // So git writes it; where else it leads, git finds references.
+        let common = read(workspace, &worktree, "commondir", MAX_HEAD)?;
+        plain &= number < MAX_WORKTREES && common.trim_ascii_end() == b"../.." && tables(&worktree);
+        if looks.at_worktrees {
+            let gitdir = String::from_utf8(read(workspace, &worktree, "gitdir", MAX_LIST)?).ok()?;
+            let tree = workspace.locate(&worktree, &worktree.join(gitdir.trim_end()));
+            plain &= tree.is_ok_and(|tree| tree.inside);
+        }
+    }
+    Some(plain)
 }
 
 /// The first directory from this one upwards, within the workspace, that has a `.git` of any kind, and what that is.

@@ -288,6 +288,70 @@ async fn git_asks_where_it_would_look_further_than_a_plain_repository() {
     assert_eq!(status(&session, "others", "(cd sub/plain && git status)").await, "completed");
 }
 
+/// Files of a repository name others: an index files to print, a working tree its repository, lists packs and tables.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the repository is made by a person, not by the server")]
+async fn git_asks_where_a_file_of_the_repository_names_something_elsewhere() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments);
+        let done = command.current_dir(session.file(".")).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    session.write_file("name-of-a-file", "tracked\n");
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    git(&["worktree", "add", "-q", "inside"]);
+    git(&["worktree", "add", "-q", server.outside().join("tree").to_str().unwrap()]);
+    git(&["repack", "-q", "--write-midx"]);
+    assert_eq!(status(&session, "plain", "git status && git branch -a").await, "completed");
+    // It tells whether something is there.
+    session.asks("trees", "Bash", json!({"command": "git worktree list"})).await;
+    git(&["worktree", "remove", server.outside().join("tree").to_str().unwrap()]);
+    assert_eq!(status(&session, "trees inside", "git worktree list").await, "completed");
+
+    let index = std::fs::read(session.file(".git/index")).unwrap();
+    let at = index.windows(14).position(|bytes| bytes == b"name-of-a-file").unwrap();
+    for (id, name) in [
+        ("up", "../../../token"),
+        ("absolute", "/etc/hostname1"),
+        ("own", "ab/.GIT/config"),
+        ("dot", "././name-of-fi"),
+    ] {
+        let mut other = index.clone();
+        other[at..at + 14].copy_from_slice(name.as_bytes());
+        std::fs::write(session.file(".git/index"), other).unwrap();
+        for command in ["git diff", "git status", "git grep x"] {
+            session.asks(&format!("{id} {command}"), "Bash", json!({"command": command})).await;
+        }
+    }
+    std::fs::write(session.file(".git/index"), index).unwrap();
+
+    let packs = std::fs::read(session.file(".git/objects/pack/multi-pack-index")).unwrap();
+    let at = packs.windows(5).position(|bytes| bytes == b"pack-").unwrap();
+    let mut led = packs.clone();
+    led[at..at + 3].copy_from_slice(b"../");
+    for (name, elsewhere, plain) in [
+        (".git/objects/pack/multi-pack-index", led.as_slice(), Some(packs.as_slice())),
+        (".git/worktrees/inside/commondir", b"../../../elsewhere\n", Some(b"../..\n")),
+        (".git/reftable/tables.list", b"../../x.ref\n", None),
+        (".git/objects/pack/multi-pack-index.d", b"", None),
+    ] {
+        std::fs::create_dir_all(session.file(name).parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(session.file(name));
+        std::fs::write(session.file(name), elsewhere).unwrap();
+        session.asks(name, "Bash", json!({"command": "git branch"})).await;
+        std::fs::remove_file(session.file(name)).unwrap();
+        if let Some(plain) = plain {
+            std::fs::write(session.file(name), plain).unwrap();
+        }
+        assert_eq!(status(&session, &format!("{name} plain"), "git branch").await, "completed", "{name}");
+    }
+}
+
 /// A shim runs what a file of the workspace chooses, whatever it is called.
 #[tokio::test]
 async fn a_shim_asks_where_a_file_may_choose_what_it_stands_for() {

@@ -1,4 +1,5 @@
-//! Whether an index names only files: no repository within, of which git would ask what changed in it.
+//! Whether an index names only files of the working tree: nothing elsewhere, which git would print, and no repository within, of which it
+//! would ask what changed in it.
 //!
 //! Source: git 2.47, gitformat-index(5).
 
@@ -79,6 +80,9 @@ fn entries_are_plain(bytes: &[u8], hash: usize, each: &mut dyn FnMut(&[u8])) -> 
         let length = bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
         full.truncate(full.len().checked_sub(dropped)?);
         full.extend_from_slice(bytes.get(name..name + length)?);
+        if !is_within(&full) {
+            return Some(false);
+        }
         each(&full);
         at = if version == 4 {
             name + length + 1
@@ -88,6 +92,13 @@ fn entries_are_plain(bytes: &[u8], hash: usize, each: &mut dyn FnMut(&[u8])) -> 
         };
     }
     extensions_are_plain(bytes, at, hash)
+}
+
+/// Whether the name is one within the working tree and in no repository: git checks that before it writes an index, not when it
+/// reads one.
+fn is_within(name: &[u8]) -> bool {
+    let is_name = |part: &[u8]| !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git");
+    name.split(|byte| *byte == b'/').all(is_name)
 }
 
 /// `link` shares entries with another file, `sdir` has directories for entries.

@@ -6,7 +6,7 @@
 //! 2. the repository that git will find from the working directory upwards lies in the workspace and is plain: its
 //!    `.git` is a directory by itself (no file, no symlink) that git takes for a repository ([`head_is_valid`] of `HEAD`,
 //!    with `objects` and `refs`), so that git looks no further; the working directory lies in none; it has no
-//!    `commondir` and no `alternates`; [`config_is_plain`] of `config` and `config.worktree` in it, and
+//!    `commondir` and no `alternates`, and no file of it names another one elsewhere; [`config_is_plain`] of `config` and `config.worktree` in it, and
 //!    [`index_is_plain`] of its `index` (no file is fine for these three); for `grep` and `ls-files`,
 //!    [`directories_of`] that lead through no symlink, which they alone would follow;
 //! 3. the command gets [`SAFE_ENVIRONMENT`], and by [`safe_environment`] leave to read another user's repository.
@@ -19,12 +19,14 @@
 mod config;
 mod index;
 mod opened;
+mod packs;
 pub(in crate::permission) mod pathspec;
 mod settings;
 
 pub(crate) use config::{config_is_plain, object_name_bytes};
 pub(crate) use index::{directories_of, index_is_plain, names_of};
 pub(crate) use opened::opens;
+pub(crate) use packs::{MAX_MULTI_PACK, packs_lie_beside, tables_lie_beside};
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -3,6 +3,7 @@
 use super::line::{Line, NOTHING};
 use super::{KnownUse, Operand, Targets, find, table};
 use crate::permission::commands::carriers::sed as sed_script;
+use crate::permission::commands::names::Names;
 use crate::permission::subject::Access;
 
 /// Whether the text is a number as strtol(3) reads one: with a sign, decimal or hexadecimal.
@@ -247,6 +248,21 @@ pub(super) fn one_directory<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
         [directory] if *directory != "-" && !directory.is_empty() => Some(vec![directory]),
         _ => None,
     }
+}
+
+/// A filter of sockets: of any other word than a state, an address or a port in digits, a name server may be asked.
+pub(super) fn sockets<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
+    static WORDS: Names = Names::of(&[
+        "state exclude all connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait",
+        "closed close-wait last-ack listening closing sport dport src dst and or not = == != eq ne neq ge le gt lt >= <= > <",
+    ]);
+    let is_number = |word: &str| {
+        !word.is_empty()
+            && word
+                .bytes()
+                .all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.' | b'/' | b'[' | b']' | b'*'))
+    };
+    line.operands.iter().all(|word| WORDS.has(word) || is_number(word)).then(Vec::new)
 }
 
 /// A number for the shell's own end.

@@ -246,7 +246,7 @@ const TABLE: &[Known] = &[
         names: &["ss"],
         flags: "Hnlaoempitux46wOsh",
         long: &["numeric listening all processes tcp udp unix ipv4 ipv6 summary no-header oneline extended"],
-        operands: Operands::Text,
+        operands: Operands::Read(special::sockets),
         ..PLAIN
     },
     // file(1) 5.44; `-m`, `-C`, `-z` and `-f` are left out.
