@@ -47,6 +47,7 @@ pub use checker::{
     AllowAll, Confirmation, Flags, Hidden, JudgedPath, PermissionChecker, PermissionError, PermissionRequest,
     ReadOnlyInside, Veil,
 };
+pub(crate) use commands::names::value_starts;
 pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
 pub use desk::{
     ApprovalDesk, ApprovalProxy, Ask, Opened, ProxyDecision, ProxyError, Standing, Start, Withdrawn,

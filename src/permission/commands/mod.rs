@@ -13,7 +13,7 @@ pub(crate) mod kind;
 pub(in crate::permission) mod leading_out;
 pub(in crate::permission) mod named_elsewhere;
 pub(in crate::permission) mod named_within;
-pub(in crate::permission) mod names;
+pub(crate) mod names;
 pub(in crate::permission) mod open_ended;
 pub(crate) mod operands;
 mod programs;

@@ -40,6 +40,19 @@ pub(in crate::permission) fn has_option(word: &str, letters: &str, longs: &[&str
     }
 }
 
+/// Where a value may begin in a word of short options, counted in bytes: behind the first of each kind, since one that takes a
+/// value takes all that follows. Programs have digits and signs for flags, too (`curl -#`, `xargs -0`, `less -~`).
+pub(crate) fn value_starts(word: &str) -> impl Iterator<Item = usize> {
+    let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-')).unwrap_or_default();
+    let is_flag = |b: u8| b.is_ascii_graphic() && !b"/=,-_'\"\\{}()<>|;`$&".contains(&b);
+    let mut seen = [false; 128];
+    let flags =
+        cluster.bytes().enumerate().take_while(move |(at, b)| *at == 0 && b.is_ascii() || is_flag(*b));
+    let firsts = flags.filter(move |(_, b)| !std::mem::replace(&mut seen[usize::from(*b)], true));
+    let starts = firsts.map(|(at, _)| at + 2);
+    starts.filter(move |start| word.is_char_boundary(*start) && *start < word.len())
+}
+
 /// Options of programs that a table speaks of.
 pub(super) struct Options {
     /// The programs, with blanks between them.
@@ -75,5 +88,30 @@ mod tests {
         }
         let index = index(&ROWS, |row| row.0.split_ascii_whitespace());
         assert_eq!(["x", "y", "z"].map(|name| index[name].1), [1, 1, 2]);
+    }
+
+    #[test]
+    fn a_value_stands_behind_the_first_of_each_flag() {
+        for (word, want) in [
+            ("-o.env", &[".env", "env", "nv", "v"][..]),
+            ("-#oJ", &["oJ", "J"]),
+            ("-4o/x", &["o/x", "/x"]),
+            ("-uuuuoa", &["uuuoa", "a"]),
+            ("-ra", &["a"]),
+            ("-r", &[]),
+            ("-", &[]),
+            ("--rab", &[]),
+            ("ab", &[]),
+            ("-a=b", &["=b"]),
+            ("-Wl,-T", &["l,-T", ",-T"]),
+            ("-\u{e9}x", &[]),
+            ("-o\u{e9}", &["\u{e9}"]),
+        ] {
+            let values: Vec<&str> = value_starts(word).map(|at| &word[at..]).collect();
+            assert_eq!(values, want, "{word}");
+        }
+        let long = format!("-{}osec", "v".repeat(9_000));
+        assert_eq!(value_starts(&long).last(), Some(long.len() - 1));
+        assert!(value_starts(&long).any(|at| &long[at..] == "sec"));
     }
 }

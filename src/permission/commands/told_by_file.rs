@@ -90,7 +90,7 @@ fn has_option(word: &str, letter: char, longs: &[&str]) -> bool {
 }
 
 fn has_letter(cluster: &str, letter: char) -> bool {
-    cluster.chars().take_while(char::is_ascii_alphanumeric).any(|c| c == letter)
+    cluster.split(['/', '=', ',']).next().unwrap_or_default().contains(letter)
 }
 
 #[cfg(test)]

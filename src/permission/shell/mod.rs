@@ -432,17 +432,15 @@ impl CommandAnalysis {
         })
     }
 
-    /// Words of an understood text that only say where output goes.
-    pub fn only_written(&self) -> HashSet<&str> {
-        if self.read.is_err() {
-            return HashSet::new();
-        }
-        let of = |role: Role| self.segments.iter().filter(move |segment| segment.role() == role);
-        let mut targets: HashSet<&str> = of(Role::Target).flat_map(Segment::words).collect();
-        for word in [Role::Runs, Role::Source].into_iter().flat_map(of).flat_map(Segment::words) {
-            targets.remove(word);
-        }
-        targets
+    /// The words of an understood text that say where output goes.
+    pub fn written(&self) -> HashSet<&str> {
+        let targets = self.segments.iter().filter(|segment| segment.role() == Role::Target);
+        targets.filter(|_| self.read.is_ok()).flat_map(Segment::words).collect()
+    }
+
+    /// Its commands, and what they are given to read.
+    pub fn without_written(&self) -> impl Iterator<Item = &str> {
+        self.segments.iter().filter(|segment| segment.role() != Role::Target).map(Segment::text)
     }
 
     /// Whether a path is of a known command that follows symlinks beneath it.

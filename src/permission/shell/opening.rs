@@ -50,56 +50,66 @@ pub(super) fn opens_named(script: &Script, leaf: &Leaf) -> bool {
     }
 }
 
-/// Subcommands whose words are names, numbers and messages, but for options with a file: cli.github.com/manual; hg(1); svn(1);
-/// kubernetes.io, "kubectl"; helm.sh/docs; docs.jj-vcs.dev.
-const OF_NAMES: &[(&str, &[&str])] = &[
+/// Subcommands whose words are names, numbers and messages, but for options with a file, and the letters of those:
+/// cli.github.com/manual; kubernetes.io, "kubectl"; helm.sh/docs; hg(1); docs.jj-vcs.dev.
+const OF_NAMES: &[(&str, &[&str], &str)] = &[
     (
         "gh",
         &[
-            "pr",
-            "issue",
-            "run",
+            "pr view",
+            "pr list",
+            "pr status",
+            "pr diff",
+            "pr checks",
+            "pr checkout",
+            "pr close",
+            "pr reopen",
+            "pr ready",
+        ],
+        "",
+    ),
+    ("gh", &["pr create", "pr edit", "pr comment", "pr review", "pr merge"], "FTf"),
+    ("gh", &["issue view", "issue list", "issue status", "issue close", "issue reopen"], ""),
+    ("gh", &["issue create", "issue edit", "issue comment"], "FTf"),
+    (
+        "gh",
+        &["run list", "run view", "run watch", "run cancel", "run rerun", "workflow list", "workflow view"],
+        "",
+    ),
+    (
+        "gh",
+        &[
             "repo view",
             "repo list",
             "release view",
             "release list",
-            "workflow",
-            "search",
-            "label",
             "auth status",
-            "browse",
+            "label list",
             "status",
+            "search",
         ],
+        "",
     ),
-    (
-        "kubectl",
-        &[
-            "get",
-            "describe",
-            "logs",
-            "rollout",
-            "top",
-            "explain",
-            "version",
-            "api-resources",
-            "wait",
-            "scale",
-            "delete",
-            "config",
-        ],
-    ),
+    ("kubectl", &["get", "describe", "delete", "wait", "scale", "rollout"], "fk"),
+    ("kubectl", &["logs", "top", "explain", "version", "api-resources", "config"], ""),
     (
         "helm",
-        &["list", "ls", "status", "history", "version", "get", "repo", "search", "rollback", "uninstall"],
-    ),
-    (
-        "hg",
         &[
-            "pull", "push", "update", "up", "log", "status", "st", "branch", "id", "identify", "summary",
-            "heads",
+            "list",
+            "ls",
+            "status",
+            "history",
+            "version",
+            "get",
+            "repo list",
+            "repo update",
+            "search",
+            "rollback",
+            "uninstall",
         ],
+        "",
     ),
-    ("svn", &["update", "up", "commit", "ci", "log", "status", "st", "info"]),
+    ("hg", &["status", "st", "branch", "summary", "heads"], "XIR"),
     (
         "jj",
         &[
@@ -107,7 +117,6 @@ const OF_NAMES: &[(&str, &[&str])] = &[
             "st",
             "log",
             "new",
-            "commit",
             "describe",
             "git push",
             "git fetch",
@@ -115,31 +124,68 @@ const OF_NAMES: &[(&str, &[&str])] = &[
             "rebase",
             "squash",
             "edit",
-            "show",
         ],
+        "R",
     ),
 ];
 
 /// Whether such a program is told a file: by an option of those with one, by a word that looks like a path, or by a
 /// subcommand that takes files. None where it is another program.
 fn told_by_option(program: &str, words: &[String]) -> Option<bool> {
-    let (_, subcommands) = OF_NAMES.iter().find(|(name, _)| *name == program)?;
-    let is_sub =
-        |sub: &&str| sub.split(' ').eq(words.iter().take(sub.split(' ').count()).map(String::as_str));
-    Some(!subcommands.iter().any(is_sub) || words.iter().any(|word| names_file(word)))
+    if !RUN_NO_CODE.has(program) {
+        return None;
+    }
+    let begins = |sub: &str| {
+        let count = sub.split(' ').count();
+        sub.split(' ').eq(words.iter().take(count).map(String::as_str))
+    };
+    let row = OF_NAMES.iter().find(|row| row.0 == program && row.1.iter().any(|sub| begins(sub)));
+    Some(row.is_none_or(|(_, _, letters)| words.iter().any(|word| names_file(word, letters))))
 }
 
 /// Whether the word is an option of those with a file, or a path by its looks.
-fn names_file(word: &str) -> bool {
+fn names_file(word: &str, letters: &str) -> bool {
     const LONG: &[&str] = &[
-        "body-f", "notes-f", "file", "val", "kubec", "kus", "inp", "out", "set-f", "dir", "log", "from-",
-        "targ", "cert", "client-", "recover", "template", "rep", "cw", "attach", "env-f", "profile", "cache",
+        "body-f",
+        "notes-f",
+        "file",
+        "val",
+        "kubec",
+        "kus",
+        "inp",
+        "out",
+        "set-f",
+        "dir",
+        "log",
+        "from-",
+        "targ",
+        "cert",
+        "client-",
+        "recover",
+        "template",
+        "rep",
+        "cw",
+        "attach",
+        "env-f",
+        "profile",
+        "cache",
+        "ca-",
+        "key-",
+        "kube-",
+        "registry-",
+        "style",
+        "config",
     ];
     let of_option = match word.strip_prefix("--") {
-        Some(long) => LONG.iter().any(|option| long.starts_with(option)),
-        None => word.starts_with('-') && word.contains(['F', 'f', 'k', 'o', 'T', 'O', 'R']),
+        // `-o yaml` is a format, and `--output` as well.
+        Some(long) => {
+            long.split('=').next() != Some("output") && LONG.iter().any(|option| long.starts_with(option))
+        }
+        None => word.starts_with('-') && word.contains(|letter| letters.contains(letter)),
     };
-    of_option || word.contains('@') || word.contains('/') && !is_address(word)
+    // `@file` gives what is in it, `@me` is one's own name; `jsonpath-file=x` is a format.
+    let of_value = word.contains('@') && word != "@me" || word.contains("file=");
+    of_option || of_value || word.contains('/') && !is_address(word)
 }
 
 fn is_address(word: &str) -> bool {

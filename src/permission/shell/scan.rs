@@ -8,6 +8,7 @@ use super::super::commands::kind;
 use super::script;
 use super::segment::mark_repeats;
 pub(crate) use super::segment::{Begins, Role, Segment, Sight, is_assignment};
+use crate::permission::commands::names::value_starts;
 
 /// What one reading takes quotes for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +81,6 @@ pub(crate) fn of_words(words: &[String], begins: Begins) -> Vec<Segment> {
     segments
 }
 
-/// Most letters of a word's options behind which a command is looked for.
-const MAX_LETTERS: usize = 8;
-
 /// Commands that may stand within words: behind `=`, between commas, behind the letters of an option, as in
 /// `--exec=rm`, `-wrapper rm,x`, `-rrm`.
 pub(crate) fn tails(words: &[String]) -> Option<Segment> {
@@ -95,10 +93,7 @@ pub(crate) fn tails(words: &[String]) -> Option<Segment> {
         if word.contains(',') && !word.starts_with('-') {
             listed.push(from);
         }
-        if let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) {
-            let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric).take(MAX_LETTERS).count();
-            listed.extend((1..=letters).filter(|skip| *skip < cluster.len()).map(|skip| from + 1 + skip));
-        }
+        listed.extend(value_starts(word).map(|at| from + at));
         for c in word.chars().filter(|c| !matches!(c, '\'' | '"')) {
             match c {
                 '=' | ',' => {

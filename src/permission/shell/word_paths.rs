@@ -6,6 +6,7 @@ use foldhash::HashSet;
 
 use super::super::commands::git::pathspec::Untold;
 use super::super::commands::named_within::Made;
+use super::super::commands::names::value_starts;
 use super::super::commands::{descent, kind, untold_places};
 use super::super::lexical;
 use super::super::subject::Place;
@@ -144,9 +145,6 @@ fn subcommand(segment: &Segment) -> usize {
     }
 }
 
-/// Most letters of options that are looked behind for a path in one word: `-xvCdir`.
-const CLUSTER_MAX: usize = 24;
-
 /// The parts of a word that may be a path: itself, `--file=path`, `from:to`, `src=a,dst=b`, `@path`, `-fpath`,
 /// `-nfpath`, `name=@path;type=text`, `{path}`, `path#label`, `fileb://path`.
 fn path_parts(word: &str) -> impl Iterator<Item = &str> {
@@ -164,9 +162,7 @@ const MARKS: [char; 9] = [':', '=', ',', '@', '<', ';', '{', '}', '#'];
 /// The same of a word with options or marks in it.
 fn parts_within(word: &str) -> impl Iterator<Item = &str> {
     let cluster = word.strip_prefix('-').filter(|w| !w.starts_with('-')).unwrap_or_default();
-    // A digit can be an option as a letter can: `curl -4ofile`, `xargs -0afile`.
-    let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric).count().min(CLUSTER_MAX);
-    let behind_letters = (1..=letters.max(1)).filter_map(move |skipped| cluster.get(skipped..));
+    let behind_letters = value_starts(word).filter_map(|at| word.get(at..));
     let attached = cluster.get(1..);
     let behind = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
     // aws counts what stands there from where it starts.

@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 
+use crate::permission::value_starts;
+
 /// So many words of a command are looked at.
 const WORDS_MAX: usize = 512;
 /// A path has fewer bytes (`PATH_MAX`).
 const WORD_BYTES_MAX: usize = 4096;
 /// So many words come out of the braces of one.
 const BRACES_MAX: usize = 64;
-/// So many letters of options may stand before a value: `-xvfile`.
-const LETTERS_MAX: usize = 8;
+/// So many parts of a path behind what the shell puts in front are looked at.
+const PARTS_MAX: usize = 64;
 /// Marks that stand before a value, or between the parts of one.
 const MARKS: [char; 5] = ['=', ':', ',', '@', '+'];
 /// Behind so many of them the rest of a word is looked at whole.
@@ -22,6 +24,16 @@ pub(super) const UNTOLD: char = '\u{1}';
 /// Endings that interpreters add to what they are told to load, by their manuals.
 const ENDINGS: &[(&str, &[&str])] = &[
     ("python", &["py"]),
+    ("ipython", &["py"]),
+    ("coverage", &["py"]),
+    ("uv", &["py"]),
+    ("pytest", &["py"]),
+    ("uvicorn", &["py"]),
+    ("gunicorn", &["py"]),
+    ("hypercorn", &["py"]),
+    ("celery", &["py"]),
+    ("flask", &["py"]),
+    ("nodemon", &["js"]),
     ("pypy", &["py"]),
     ("node", &["js", "cjs", "mjs", "json", "ts", "node"]),
     ("nodejs", &["js", "cjs", "mjs", "json", "ts", "node"]),
@@ -92,22 +104,27 @@ impl Words {
                 }
             }
         }
+        // What is glued together, for a program that takes it apart: `do"./x.pl"`, `./run\;true`.
+        let glue = |c: char| c.is_whitespace() || ";|&()<>`\"'!\\".contains(c);
+        text.split(glue).filter(|piece| !piece.is_empty()).for_each(|piece| self.tails(piece));
     }
 
     /// The word, and what of it may be a value: behind letters of options, `=`, `:`, `,` and `@`.
     fn tails(&mut self, word: &str) {
         self.one(word);
+        value_starts(word).filter_map(|at| word.get(at..)).for_each(|tail| self.one(tail));
         let letters = word.strip_prefix('-').unwrap_or_default();
-        let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count().min(LETTERS_MAX);
-        let behind_letters = (1..=count).filter_map(|skipped| letters.get(skipped..));
-        behind_letters.for_each(|tail| self.one(tail));
         let mut marks = word.match_indices(MARKS).map(|(at, _)| &word[at + 1..]);
         marks.by_ref().take(MARKS_MAX).for_each(|tail| self.one(tail));
         self.more |= marks.next().is_some();
         word.split(MARKS).for_each(|part| self.one(part));
         letters.split(MARKS).for_each(|part| self.one(part));
         if let Some(path) = word.split_once("file://").map(|(_, path)| path) {
-            self.one(path);
+            self.one(path.strip_prefix("localhost").unwrap_or(path));
+        }
+        // A command of an editor stands in front of what it runs: `1e./run`.
+        if let Some(at) = word.find("./").filter(|at| *at > 0) {
+            self.one(&word[at..]);
         }
     }
 
@@ -120,8 +137,9 @@ impl Words {
         self.add(word);
         // What the shell puts in front is a directory: which one, each of its parts may say.
         if word.starts_with(['~', UNTOLD]) {
-            let slashes = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
-            slashes.take(LETTERS_MAX).for_each(|rest| self.add(rest));
+            let mut slashes = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
+            slashes.by_ref().take(PARTS_MAX).for_each(|rest| self.add(rest));
+            self.more |= slashes.next().is_some();
         }
     }
 
@@ -264,6 +282,16 @@ mod tests {
             ("x `./a` $(./b) {./c,./d}", vec!["./a", "./b", "./c", "./d"]),
             ("make -fM -Csub2", vec!["M", "sub2"]),
             ("make -kfM", vec!["M"]),
+            ("xargs -0acmds sh", vec!["cmds"]),
+            ("sh -c ./run\\;true", vec!["./run"]),
+            ("bash -c ./run\\&\\&true", vec!["./run"]),
+            ("perl -e 'do\"./x.pl\"'", vec!["./x.pl"]),
+            ("vim -c '!./run'", vec!["./run"]),
+            ("sed -n '1e./run' f", vec!["./run"]),
+            ("curl -o y file://localhost/ws/run", vec!["/ws/run"]),
+            ("uvicorn app.main:x", vec!["app/main.py"]),
+            ("curl -sSfLkgiv#4pKcfg x", vec!["cfg"]),
+            ("bash $X/1/2/3/4/5/6/7/8/9/10/run.sh", vec!["run.sh", "9/10/run.sh"]),
             ("awk -fp.awk x", vec!["p.awk"]),
             ("curl -Kcfg --config=other", vec!["cfg", "other"]),
             ("gcc @args -Wl,-T,a.ld -I./inc", vec!["args", "a.ld", "./inc"]),

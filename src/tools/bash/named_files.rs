@@ -1,6 +1,6 @@
 //! The workspace's files that a command names and may run or pass on: an approval is bound to what is in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -44,8 +44,12 @@ pub(super) async fn preview(
     }
     let mut words = Words::of(command);
     // What a log holds that a command adds to may change while it waits.
-    let written = analysis.only_written();
-    words.all.retain(|word| !written.contains(word.as_str()));
+    let written = analysis.written();
+    if !written.is_empty() {
+        let others: Vec<&str> = analysis.without_written().collect();
+        let others: HashSet<String> = Words::of(&others.join("\n")).all.into_iter().collect();
+        words.all.retain(|word| !written.contains(word.as_str()) || others.contains(word));
+    }
     for file in implied_files::of(&words.all) {
         words.add(file);
     }
