@@ -1,4 +1,4 @@
-//! The second reading of a text with nothing in it but plain words and what stands between commands.
+//! The second reading of a text with nothing in it but plain words, what stands between commands, and the usual redirections.
 //!
 //! No character of such a word is an operator's or has another meaning to any shell, so that it ends at a blank (POSIX.1-2024,
 //! shell command language, 2.3), and no word of it is reserved (2.4) or the name of a builtin with a syntax of its own.
@@ -23,6 +23,8 @@ pub(super) fn atoms(text: &str) -> Option<Vec<Atom<'_>>> {
                 return None;
             }
             starts = true;
+        } else if let Some(target) = target(raw).filter(|_| !starts) {
+            atoms.push(Atom { starts, raw: target });
         } else if is_plain(raw) && !(starts && raw.contains('=')) {
             atoms.push(Atom { starts, raw });
             starts = false;
@@ -32,6 +34,15 @@ pub(super) fn atoms(text: &str) -> Option<Vec<Atom<'_>>> {
     }
     // A list may end with `;`, but not with the others, and the parser knows which.
     (!starts).then_some(atoms)
+}
+
+/// Where one of the usual redirections leads: a number in front of its operator is a descriptor, and nothing else (2.7).
+fn target(raw: &str) -> Option<&str> {
+    let behind = raw.strip_prefix(['1', '2']).unwrap_or(raw).strip_prefix('>')?;
+    match behind.strip_prefix('&') {
+        Some(descriptor) => matches!(descriptor, "1" | "2").then_some(descriptor),
+        None => (behind == "/dev/null").then_some(behind),
+    }
 }
 
 fn is_plain(word: &str) -> bool {
@@ -55,7 +66,10 @@ mod tests {
         ];
         let known = prop::sample::select(known.to_vec()).prop_map(str::to_owned);
         let operator = prop::sample::select(vec!["&&", "||", "|", ";", "|&", "&"]).prop_map(str::to_owned);
-        prop_oneof![6 => "[a-c0-2_./@%+,:=~-]{1,6}", 2 => known, 1 => own, 4 => operator]
+        let redirection =
+            ["2>&1", ">&2", "1>&2", "2>/dev/null", ">/dev/null", "1>/dev/null", "3>&1", "2>&3", ">x"];
+        let redirection = prop::sample::select(redirection.to_vec()).prop_map(str::to_owned);
+        prop_oneof![2 => redirection, 6 => "[a-c0-2_./@%+,:=~-]{1,6}", 2 => known, 1 => own, 4 => operator]
     }
 
     proptest! {
@@ -72,7 +86,13 @@ mod tests {
 
     #[test]
     fn texts_of_daily_work_are_plain_and_others_are_not() {
-        for text in ["ls", "cd src && git diff --stat HEAD~1 | head -n 40", " make  -j4 ; ls || true "] {
+        for text in [
+            "ls",
+            "cd src && git diff --stat HEAD~1 | head -n 40",
+            " make  -j4 ; ls || true ",
+            "ls 2>&1 | tail -n 3",
+            "ls x >/dev/null 2>&1 y",
+        ] {
             assert!(atoms(text).is_some(), "{text:?}");
         }
         for text in [
