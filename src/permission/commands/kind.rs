@@ -42,7 +42,9 @@ pub(crate) fn base_name(program: &str) -> &str {
         return program;
     }
     let name = program.rsplit('/').next().unwrap_or(program);
-    let name = match name.contains('-').then(|| name.split_once("-linux-gnu")).flatten() {
+    const SYSTEM: &str = "-linux-gnu";
+    let may_have = name.len() > SYSTEM.len() && name.contains('-');
+    let name = match may_have.then(|| name.split_once(SYSTEM)).flatten() {
         // `perl5.36-x86_64-linux-gnu`
         Some((before, "")) => before.rsplit_once('-').map_or(name, |(program, _)| program),
         Some((_, after)) => after.strip_prefix('-').unwrap_or(name),

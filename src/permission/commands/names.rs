@@ -40,16 +40,21 @@ pub(in crate::permission) fn has_option(word: &str, letters: &str, longs: &[&str
     }
 }
 
-/// Where a value may begin in a word of short options, counted in bytes: behind the first of each kind, since one that takes a
-/// value takes all that follows. Programs have digits and signs for flags, too (`curl -#`, `xargs -0`, `less -~`).
+/// Where a value may begin in a word of short options, counted in bytes: behind each of the first ones, which may be the name of
+/// one option (`-idirafterDIR`), and later behind the first of each kind, since one that takes a value takes all that
+/// follows. Programs have digits and signs for flags, too (`curl -#`, `xargs -0`, `less -~`).
 pub(crate) fn value_starts(word: &str) -> impl Iterator<Item = usize> {
     let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-')).unwrap_or_default();
     let is_flag = |b: u8| b.is_ascii_graphic() && !b"/=,-_'\"\\{}()<>|;`$&".contains(&b);
+    const EACH: usize = 24;
     let mut seen = [false; 128];
     let flags =
         cluster.bytes().enumerate().take_while(move |(at, b)| *at == 0 && b.is_ascii() || is_flag(*b));
-    let firsts = flags.filter(move |(_, b)| !std::mem::replace(&mut seen[usize::from(*b)], true));
-    let starts = firsts.map(|(at, _)| at + 2);
+    let counts = flags.filter(move |(at, b)| {
+        let is_first = !std::mem::replace(&mut seen[usize::from(*b)], true);
+        is_first || *at < EACH
+    });
+    let starts = counts.map(|(at, _)| at + 2);
     starts.filter(move |start| word.is_char_boundary(*start) && *start < word.len())
 }
 
@@ -96,7 +101,8 @@ mod tests {
             ("-o.env", &[".env", "env", "nv", "v"][..]),
             ("-#oJ", &["oJ", "J"]),
             ("-4o/x", &["o/x", "/x"]),
-            ("-uuuuoa", &["uuuoa", "a"]),
+            ("-uuoa", &["uoa", "oa", "a"]),
+            ("-irir", &["rir", "ir", "r"]),
             ("-ra", &["a"]),
             ("-r", &[]),
             ("-", &[]),

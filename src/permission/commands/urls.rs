@@ -21,10 +21,10 @@ const WGET_VALUES: &str = "oaitOTwQPUlARDIXeB";
 fn behind_scheme(word: &str) -> impl Iterator<Item = &str> {
     const SCHEME: &str = "file:";
     const MAX_URLS: usize = 8;
-    // No letter changes its length by this.
-    let lower = if word.contains(':') { word.to_ascii_lowercase() } else { String::new() };
-    let found: Vec<usize> = lower.match_indices(SCHEME).map(|(at, _)| at).take(MAX_URLS).collect();
-    found.into_iter().filter_map(move |at| {
+    // No letter changes its length by this; most words have no mark.
+    let lower = word.contains(':').then(|| word.to_ascii_lowercase());
+    let found = lower.map(|lower| lower.match_indices(SCHEME).map(|(at, _)| at).take(MAX_URLS).collect());
+    found.unwrap_or_else(Vec::new).into_iter().filter_map(move |at| {
         let inside = word[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
         (!inside).then(|| &word[at + SCHEME.len()..])
     })

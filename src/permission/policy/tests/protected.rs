@@ -250,6 +250,7 @@ fn what_was_spelt_past_the_rules_once_is_found() {
         "grep -1hf.env a",
         "upload -s4T.env",
         "upload -#T.env",
+        "cpp -idiraftercreds a.h",
         "upload -sT.env",
         "upload -T '{.env}'",
         "sed 1r.env a",
