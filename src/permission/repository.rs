@@ -23,34 +23,21 @@ const MAX_MANIFEST: u64 = 256 * 1024;
 /// The longest index that is looked at, in bytes: some 300,000 files.
 const MAX_INDEX: u64 = 32 * 1024 * 1024;
 
-/// Subcommands of git that look into files of the working tree through symlinks (seen under a tracer): they ask for its
-/// names where they stand in the index or in a commit.
-const FOLLOW: &[&str] = &["grep", "ls-files", "blame", "annotate"];
 /// The most files and directories of a repository that are looked at; git packs loose objects from 6,700 on.
 const MAX_ENTRIES: usize = 30_000;
 /// The most directories of an index that are looked at.
 const MAX_DIRECTORIES: usize = 20_000;
-
-/// What a git looks at beside its repository.
-#[derive(Debug, Clone, Copy)]
-struct Looks {
-    /// The files that it tracks, through symlinks too.
-    into_tracked: bool,
-    /// Whether its other working trees are there.
-    at_worktrees: bool,
-}
 
 /// Whether each repository that a git of the text would find from where it may start is plain. `false` too where no
 /// git is in it.
 pub(super) fn all_plain(analysis: &CommandAnalysis, workspace: &Workspace, directory: &Path) -> bool {
     let mut any = false;
     for leaf in analysis.reads_by_git() {
-        let has = |names: &[&str]| leaf.words.iter().any(|word| names.contains(&word.as_str()));
-        let looks = Looks { into_tracked: has(FOLLOW), at_worktrees: has(&["worktree"]) };
+        let of_trees = leaf.words.iter().any(|word| word == "worktree");
         for start in leaf.git_directories() {
             any = true;
             let found = workspace.locate(directory, &directory.join(start));
-            let plain = |start: &Path| is_plain(workspace, start, looks).unwrap_or(false);
+            let plain = |start: &Path| is_plain(workspace, start, of_trees).unwrap_or(false);
             if !found.is_ok_and(|start| start.inside && plain(&start.real)) {
                 return false;
             }
@@ -160,7 +147,7 @@ fn none_chooses(workspace: &Workspace, directory: &Path, start: &Path, proxy: Pr
 
 /// Whether the nearest `.git` from the directory upwards lies in the workspace, is a repository by itself, and has only
 /// plain settings. `follows`: git looks into the files that it tracks, through symlinks too. `None`: something in it cannot be read.
-fn is_plain(workspace: &Workspace, start: &Path, looks: Looks) -> Option<bool> {
+fn is_plain(workspace: &Workspace, start: &Path, of_trees: bool) -> Option<bool> {
     // What lies in a `.git` (those of submodules and other working trees) git may take for a repository.
     if start.components().any(|part| part.as_os_str() == ".git") {
         return Some(false);
@@ -178,7 +165,7 @@ fn is_plain(workspace: &Workspace, start: &Path, looks: Looks) -> Option<bool> {
         && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
             .iter()
             .all(|name| is_missing(workspace, &git, name));
-    if !by_itself || !has_no_links(&git) || !names_nothing_elsewhere(workspace, &git, looks)? {
+    if !by_itself || !has_no_links(&git) || !names_nothing_elsewhere(workspace, &git, of_trees)? {
         return Some(false);
     }
     let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
@@ -188,19 +175,16 @@ fn is_plain(workspace: &Workspace, start: &Path, looks: Looks) -> Option<bool> {
     }
     let index = read(workspace, &git, "index", MAX_INDEX)?;
     let hash = git::object_name_bytes(&settings)?;
-    Some(match (index.is_empty(), looks.into_tracked) {
-        (true, _) => true,
-        (false, false) => git::index_is_plain(&index, hash),
-        (false, true) => {
-            let directories = git::directories_of(&index, hash)?;
-            directories.len() <= MAX_DIRECTORIES
-                && directories.iter().all(|name| leads_nowhere_else(workspace, &tree, name))
-        }
-    })
+    if index.is_empty() {
+        return Some(true);
+    }
+    let directories = git::directories_of(&index, hash)?;
+    let stays = |name: &PathBuf| leads_nowhere_else(workspace, &tree, name);
+    Some(directories.len() <= MAX_DIRECTORIES && directories.iter().all(stays))
 }
 
 /// Whether the files of a repository without links that name others by paths name none elsewhere.
-fn names_nothing_elsewhere(workspace: &Workspace, git: &Path, looks: Looks) -> Option<bool> {
+fn names_nothing_elsewhere(workspace: &Workspace, git: &Path, of_trees: bool) -> Option<bool> {
     const MAX_LIST: u64 = 64 * 1024;
     const MAX_WORKTREES: usize = 1_000;
     let packs = git.join("objects/pack");
@@ -227,7 +211,7 @@ fn names_nothing_elsewhere(workspace: &Workspace, git: &Path, looks: Looks) -> O
         // So git writes it; where else it leads, git finds references.
         let common = read(workspace, &worktree, "commondir", MAX_HEAD)?;
         plain &= number < MAX_WORKTREES && common.trim_ascii_end() == b"../.." && tables(&worktree);
-        if looks.at_worktrees {
+        if of_trees {
             let gitdir = String::from_utf8(read(workspace, &worktree, "gitdir", MAX_LIST)?).ok()?;
             let tree = workspace.locate(&worktree, &worktree.join(gitdir.trim_end()));
             plain &= tree.is_ok_and(|tree| tree.inside);

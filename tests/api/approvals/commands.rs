@@ -279,13 +279,16 @@ async fn git_asks_where_it_would_look_further_than_a_plain_repository() {
     session.write_file("sub/plain/.git/objects/info/alternates", "/nowhere/objects\n");
     session.asks("alternates", "Bash", json!({"command": "(cd sub/plain && git show)"})).await;
     std::fs::remove_file(session.file("sub/plain/.git/objects/info/alternates")).unwrap();
-    // `git grep` and `git ls-files -m` read tracked files through the symlink that has taken the place of their directory.
+    // `git grep` and `git ls-files -m` read tracked files through the symlink that has taken the place of their directory, as `git
+    // diff` does in a conflict.
     std::fs::remove_dir_all(session.file("sub/plain/d")).unwrap();
     std::fs::write(server.outside().join("passwd"), "tracked outside\n").unwrap();
     symlink(server.outside(), session.file("sub/plain/d")).unwrap();
     session.asks("symlink", "Bash", json!({"command": grep})).await;
     session.asks("modified", "Bash", json!({"command": "(cd sub/plain && git ls-files -m)"})).await;
-    assert_eq!(status(&session, "others", "(cd sub/plain && git status)").await, "completed");
+    session.asks("conflict", "Bash", json!({"command": "(cd sub/plain && git diff)"})).await;
+    std::fs::remove_file(session.file("sub/plain/d")).unwrap();
+    assert_eq!(status(&session, "gone", "(cd sub/plain && git diff)").await, "completed");
 }
 
 /// Files of a repository name others: an index files to print, a working tree its repository, lists packs and tables.

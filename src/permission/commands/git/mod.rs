@@ -7,8 +7,7 @@
 //!    `.git` is a directory by itself (no file, no symlink) that git takes for a repository ([`head_is_valid`] of `HEAD`,
 //!    with `objects` and `refs`), so that git looks no further; the working directory lies in none; it has no
 //!    `commondir` and no `alternates`, and no file of it names another one elsewhere; [`config_is_plain`] of `config` and `config.worktree` in it, and
-//!    [`index_is_plain`] of its `index` (no file is fine for these three); for `grep` and `ls-files`,
-//!    [`directories_of`] that lead through no symlink, which they alone would follow;
+//!    [`directories_of`] its `index` (no file is fine for these three), which lead through no symlink;
 //! 3. the command gets [`SAFE_ENVIRONMENT`], and by [`safe_environment`] leave to read another user's repository.
 //!
 //! What the words cannot switch off is refused by the second (filters, `textconv` and diff drivers, which have
@@ -24,7 +23,9 @@ pub(in crate::permission) mod pathspec;
 mod settings;
 
 pub(crate) use config::{config_is_plain, object_name_bytes};
-pub(crate) use index::{directories_of, index_is_plain, names_of};
+#[cfg(test)]
+use index::index_is_plain;
+pub(crate) use index::{directories_of, names_of};
 pub(crate) use opened::opens;
 pub(crate) use packs::{MAX_MULTI_PACK, packs_lie_beside, tables_lie_beside};
 
@@ -56,7 +57,7 @@ pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_EDITOR", ":"),
     ("GIT_SEQUENCE_EDITOR", ":"),
     // git-config(1): these hold over the repository's own settings.
-    ("GIT_CONFIG_COUNT", "11"),
+    ("GIT_CONFIG_COUNT", "13"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "core.hooksPath"),
@@ -81,6 +82,11 @@ pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
     // Nor does `diff` write the index, which it does without the optional lock.
     ("GIT_CONFIG_KEY_10", "diff.autoRefreshIndex"),
     ("GIT_CONFIG_VALUE_10", "false"),
+    // What the index says of where its entries begin, and of what lay untracked, is not believed.
+    ("GIT_CONFIG_KEY_11", "index.threads"),
+    ("GIT_CONFIG_VALUE_11", "1"),
+    ("GIT_CONFIG_KEY_12", "core.untrackedCache"),
+    ("GIT_CONFIG_VALUE_12", "false"),
 ];
 
 /// [`SAFE_ENVIRONMENT`] for a text whose gits find these working trees: git takes them though they are another user's

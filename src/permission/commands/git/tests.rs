@@ -382,6 +382,11 @@ fn an_index_is_read_in_each_of_its_versions() {
         assert!(!trap.index_is_plain(), "{version}");
     }
     let trap = Trap::new();
+    // It says where each thread begins to read.
+    assert!(trap.git("config index.recordEndOfIndexEntries true", &[]));
+    assert!(trap.git("update-index --force-write-index", &[]));
+    assert!(!trap.index_is_plain());
+    let trap = Trap::new();
     assert!(trap.git("update-index --split-index", &[]));
     assert!(!trap.index_is_plain());
     assert!(!index_is_plain(b"DIRC\0\0\0\x02\xff\xff\xff\xff", 20));

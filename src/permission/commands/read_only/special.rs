@@ -256,11 +256,16 @@ pub(super) fn sockets<'w>(line: &Line<'w>) -> Option<Vec<&'w str>> {
         "state exclude all connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait",
         "closed close-wait last-ack listening closing sport dport src dst and or not = == != eq ne neq ge le gt lt >= <= > <",
     ]);
-    let is_number = |word: &str| {
-        !word.is_empty()
-            && word
-                .bytes()
-                .all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.' | b'/' | b'[' | b']' | b'*'))
+    let is_port = |port: &str| port == "*" || port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
+    let is_host = |host: &str| {
+        let v6 = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        matches!(host, "" | "*" | "[::]")
+            || host.parse::<std::net::Ipv4Addr>().is_ok()
+            || v6.is_some_and(|host| host.parse::<std::net::Ipv6Addr>().is_ok())
+    };
+    let is_number = |word: &str| match word.rsplit_once(':') {
+        Some((host, port)) => is_host(host) && is_port(port),
+        None => is_host(word) && !word.is_empty() || is_port(word),
     };
     line.operands.iter().all(|word| WORDS.has(word) || is_number(word)).then(Vec::new)
 }
