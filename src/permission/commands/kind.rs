@@ -37,12 +37,12 @@ pub(super) fn unpackers() -> impl Iterator<Item = &'static str> {
 /// The name without directory, version, flavour and machine: `/usr/bin/python3.11` is `python`, `vim.basic` is `vim`,
 /// `x86_64-linux-gnu-gcc-12` is `gcc`.
 pub(crate) fn base_name(program: &str) -> &str {
+    const SYSTEM: &str = "-linux-gnu";
     // Asked of each word of each command, most of which are such.
     if program.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return program;
     }
     let name = program.rsplit('/').next().unwrap_or(program);
-    const SYSTEM: &str = "-linux-gnu";
     let may_have = name.len() > SYSTEM.len() && name.contains('-');
     let name = match may_have.then(|| name.split_once(SYSTEM)).flatten() {
         // `perl5.36-x86_64-linux-gnu`

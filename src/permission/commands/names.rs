@@ -44,9 +44,9 @@ pub(in crate::permission) fn has_option(word: &str, letters: &str, longs: &[&str
 /// one option (`-idirafterDIR`), and later behind the first of each kind, since one that takes a value takes all that
 /// follows. Programs have digits and signs for flags, too (`curl -#`, `xargs -0`, `less -~`).
 pub(crate) fn value_starts(word: &str) -> impl Iterator<Item = usize> {
+    const EACH: usize = 24;
     let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-')).unwrap_or_default();
     let is_flag = |b: u8| b.is_ascii_graphic() && !b"/=,-_'\"\\{}()<>|;`$&".contains(&b);
-    const EACH: usize = 24;
     let mut seen = [false; 128];
     let flags =
         cluster.bytes().enumerate().take_while(move |(at, b)| *at == 0 && b.is_ascii() || is_flag(*b));
