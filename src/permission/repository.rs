@@ -180,7 +180,16 @@ fn is_plain(workspace: &Workspace, start: &Path, of_trees: bool) -> Option<bool>
     }
     let directories = git::directories_of(&index, hash)?;
     let stays = |name: &PathBuf| leads_nowhere_else(workspace, &tree, name);
-    Some(directories.len() <= MAX_DIRECTORIES && directories.iter().all(stays))
+    if directories.len() > MAX_DIRECTORIES || !directories.iter().all(stays) {
+        return Some(false);
+    }
+    // Where a directory has taken the place of a file, git asks what a repository in it would say.
+    let mut are_files = true;
+    git::names_of(&index, hash, &mut |name| {
+        let found = tree.join(OsStr::from_bytes(name)).symlink_metadata();
+        are_files &= !found.is_ok_and(|found| found.is_dir());
+    })?;
+    Some(are_files)
 }
 
 /// Whether the files of a repository without links that name others by paths name none elsewhere.

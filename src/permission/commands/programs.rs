@@ -8,7 +8,7 @@ use super::names::Names;
 /// table of its own.
 pub(super) static CARRIERS: Names = Names::of(&[
     // Programs whose arguments are a command.
-    "env sudo doas su runuser sg dpkg-architecture setpriv capsh pkexec xargs parallel timeout nice ionice chrt taskset",
+    "env sudo doas su runuser sg newgrp dpkg-architecture setpriv capsh pkexec xargs parallel timeout nice ionice chrt taskset",
     "nohup setsid setarch linux32 linux64 stdbuf unbuffer watch flock script unshare nsenter chroot",
     "fakeroot bwrap firejail prlimit numactl systemd-run start-stop-daemon run-parts",
     "dbus-run-session cgexec strace ltrace gdb lldb perf valgrind rlwrap expect tmux screen at batch",

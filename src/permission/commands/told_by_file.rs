@@ -9,11 +9,11 @@ use super::names::Names;
 
 /// Whatever their words: patches, archives and packages, what undoes an encoding, lists of addresses. Sources: patch(1),
 /// quilt(1), unzip(1), cpio(1), pax(1), unrar(1), unar(1), uudecode(1), lha(1), cabextract(1), dpkg(1), dpkg-deb(1), rpm(8),
-/// arj(1), aria2c(1).
+/// arj(1), aria2c(1), gpg(1) (`--use-embedded-filename`), gpgtar(1), dpkg-source(1).
 static ALWAYS: Names = Names::of(&[
     "patch gpatch quilt unzip bsdunzip cpio bsdcpio gcpio pax unrar rar unar lha cabextract uudecode unsquashfs",
     "dpkg dpkg-deb rpm alien arj zoo unace unalz unshield gcab p7zip aria2c unp atool aunpack dtrx patool munpack uudeview",
-    "ripmime",
+    "ripmime gpg gpg2 gpgtar dpkg-source",
 ]);
 /// Where a word is a path, its package is a file: apt-get(8), dnf(8), zypper(8), apk(8), pacman(8).
 static BY_PATH: Names = Names::of(&["apt apt-get aptitude dnf dnf5 yum zypper apk pacman snap flatpak"]);

@@ -7,10 +7,11 @@
 use super::second::Atom;
 
 /// Reserved words of bash (5.2 manual, 3.2), builtins that take assignments for arguments (its 4.2), and what the parser reads
-/// as one of these.
+/// as one of these; a dash alone it leaves out in places.
 const OWN_SYNTAX: &[&str] = &[
     "if", "then", "elif", "else", "fi", "time", "for", "in", "until", "while", "do", "done", "case", "esac",
     "coproc", "select", "function", "declare", "typeset", "export", "readonly", "local", "unset", "unsetenv",
+    "-",
 ];
 
 /// The words of all commands, in the order of the text; `None` where it takes a parser to tell.
@@ -25,7 +26,7 @@ pub(super) fn atoms(text: &str) -> Option<Vec<Atom<'_>>> {
             starts = true;
         } else if let Some(target) = target(raw).filter(|_| !starts) {
             atoms.push(Atom { starts, raw: target });
-        } else if is_plain(raw) && !(starts && raw.contains('=')) {
+        } else if is_plain(raw) && !(starts && (raw.contains('=') || raw.starts_with('-'))) {
             atoms.push(Atom { starts, raw });
             starts = false;
         } else {

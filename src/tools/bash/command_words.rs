@@ -13,7 +13,7 @@ const BRACES_MAX: usize = 64;
 /// So many parts of a path behind what the shell puts in front are looked at.
 const PARTS_MAX: usize = 64;
 /// Marks that stand before a value, or between the parts of one.
-const MARKS: [char; 5] = ['=', ':', ',', '@', '+'];
+const MARKS: [char; 6] = ['=', ':', ',', '@', '+', '#'];
 /// Behind so many of them the rest of a word is looked at whole.
 const MARKS_MAX: usize = 32;
 /// How deep quoted words are taken apart in their turn.
@@ -107,6 +107,19 @@ impl Words {
         // What is glued together, for a program that takes it apart: `do"./x.pl"`, `./run\;true`.
         let glue = |c: char| c.is_whitespace() || ";|&()<>`\"'!\\".contains(c);
         text.split(glue).filter(|piece| !piece.is_empty()).for_each(|piece| self.tails(piece));
+        for expansion in text.split("${").skip(1) {
+            self.of_expansion(expansion.split('}').next().unwrap_or_default());
+        }
+    }
+
+    /// What an expansion may give beside the variable's value: `X:-run.sh`, `X/a/run`.
+    fn of_expansion(&mut self, inner: &str) {
+        let name = |c: char| c.is_alphanumeric() || "_!@*[]".contains(c);
+        let given = inner
+            .trim_start_matches(name)
+            .trim_start_matches([':', '-', '=', '+', '?', '/', '#', '%', '^', ',']);
+        self.tails(given);
+        given.split('/').filter(|part| !part.is_empty()).for_each(|part| self.tails(part));
     }
 
     /// The word, and what of it may be a value: behind letters of options, `=`, `:`, `,` and `@`.
@@ -120,6 +133,7 @@ impl Words {
         word.split(MARKS).for_each(|part| self.one(part));
         letters.split(MARKS).for_each(|part| self.one(part));
         if let Some(path) = word.split_once("file://").map(|(_, path)| path) {
+            let path = path.split(['?', '#']).next().unwrap_or_default();
             self.one(path.strip_prefix("localhost").unwrap_or(path));
         }
         // A command of an editor stands in front of what it runs: `1e./run`.
@@ -284,6 +298,9 @@ mod tests {
             ("make -kfM", vec!["M"]),
             ("xargs -0acmds sh", vec!["cmds"]),
             ("sh -c ./run\\;true", vec!["./run"]),
+            ("bash \"${SCRIPT:-sub/run.sh}\" ${X-run} ${Y//abc/b.sh}", vec!["sub/run.sh", "run", "b.sh"]),
+            ("python3 -m ${M:-mymod}; ${MAKE:-make} -s", vec!["mymod.py", "make"]),
+            ("gh release create v1 'run#Label' file:///ws/b/run?x", vec!["run", "/ws/b/run"]),
             ("bash -c ./run\\&\\&true", vec!["./run"]),
             ("perl -e 'do\"./x.pl\"'", vec!["./x.pl"]),
             ("vim -c '!./run'", vec!["./run"]),

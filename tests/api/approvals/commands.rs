@@ -316,6 +316,13 @@ async fn git_asks_where_a_file_of_the_repository_names_something_elsewhere() {
     git(&["worktree", "remove", server.outside().join("tree").to_str().unwrap()]);
     assert_eq!(status(&session, "trees inside", "git worktree list").await, "completed");
 
+    // A directory, with a repository in it or not, has taken the place of a tracked file.
+    std::fs::remove_file(session.file("name-of-a-file")).unwrap();
+    assert_eq!(status(&session, "gone", "git status").await, "completed");
+    std::fs::create_dir(session.file("name-of-a-file")).unwrap();
+    session.asks("directory", "Bash", json!({"command": "git status"})).await;
+    std::fs::remove_dir(session.file("name-of-a-file")).unwrap();
+
     let index = std::fs::read(session.file(".git/index")).unwrap();
     let at = index.windows(14).position(|bytes| bytes == b"name-of-a-file").unwrap();
     for (id, name) in [

@@ -32,6 +32,11 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
         | "tcsh" | "rbash" | "yash" | "posh" | "git-shell" => shell(words, out),
         "su" | "runuser" => su(name, words, out),
         "sg" => sg(words, out),
+        // A shell that reads its input.
+        "newgrp" => {
+            out.untold = true;
+            Told::All
+        }
         "dpkg-architecture" => dpkg_architecture(words, out),
         "watch" => watch(words, out),
         "script" => script(words, out),

@@ -96,24 +96,25 @@ pub(crate) fn config_is_plain(text: &str) -> bool {
 }
 
 /// How many bytes the names of objects have in a repository with these settings, which are plain. `None`: it is said in
-/// a way that is not understood.
+/// a way that is not understood, or that git does not go by (gitrepository-layout(5): extensions count from version 1 on).
 pub(crate) fn object_name_bytes(text: &str) -> Option<usize> {
-    let mut bytes = None;
-    for line in text.lines().map(|line| line.trim_matches([' ', '\t'])) {
-        let key = line.split(['=', ' ', '\t', '#', ';']).next().unwrap_or_default();
-        if !key.eq_ignore_ascii_case("objectformat") {
-            continue;
-        }
-        let said = match line.split_once('=').map(|(_, value)| value.trim_matches([' ', '\t'])) {
-            Some("sha1") => 20,
-            Some("sha256") => 32,
-            _ => return None,
-        };
-        if bytes.replace(said).is_some_and(|before| before != said) {
-            return None;
-        }
+    let (formats, versions) = (values(text, "objectformat"), values(text, "repositoryformatversion"));
+    match (formats.as_slice(), versions.as_slice()) {
+        ([], _) => Some(20),
+        ([Some("sha1")], [Some("1")]) => Some(20),
+        ([Some("sha256")], [Some("1")]) => Some(32),
+        _ => None,
     }
-    Some(bytes.unwrap_or(20))
+}
+
+/// What is said of a key, in whatever section; none where it is said without a value.
+fn values<'t>(text: &'t str, name: &str) -> Vec<Option<&'t str>> {
+    let lines = text.lines().map(|line| line.trim_matches([' ', '\t']));
+    let key = |line: &str| {
+        line.split(['=', ' ', '\t', '#', ';']).next().unwrap_or_default().eq_ignore_ascii_case(name)
+    };
+    let value = |line: &'t str| line.split_once('=').map(|(_, value)| value.trim_matches([' ', '\t']));
+    lines.filter(|line| key(line)).map(value).collect()
 }
 
 /// The plain keys of the section whose head begins here; a line has nothing behind its head.
@@ -164,12 +165,22 @@ mod tests {
             ("", Some(20)),
             ("# sha256\n", Some(20)),
             ("[remote \"sha256\"]\n\turl = sha256\n", Some(20)),
-            ("[extensions]\n\tobjectFormat = sha256\n", Some(32)),
-            ("[extensions]\n\tobjectformat=sha1 \r\n", Some(20)),
-            ("[extensions]\n\tobjectformat = sha1 # sha256\n", None),
-            ("[extensions]\n\tobjectformat = \"sha256\"\n", None),
-            ("[extensions]\n\tobjectformat\n", None),
-            ("[extensions]\n\tobjectformat = sha256\n\tobjectformat = sha1\n", None),
+            ("[core]\nrepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n", Some(32)),
+            ("[core]\nrepositoryformatversion = 1\n[extensions]\n\tobjectformat=sha1 \r\n", Some(20)),
+            ("[core]\nrepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha1 # sha256\n", None),
+            ("[core]\nrepositoryformatversion = 1\n[extensions]\n\tobjectformat = \"sha256\"\n", None),
+            ("[core]\nrepositoryformatversion = 1\n[extensions]\n\tobjectformat\n", None),
+            (
+                "[core]\nrepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n\tobjectformat = sha1\n",
+                None,
+            ),
+            // Git goes by SHA-1 then.
+            ("[extensions]\n\tobjectFormat = sha256\n", None),
+            ("[core]\nrepositoryformatversion = 0\n[extensions]\n\tobjectFormat = sha256\n", None),
+            (
+                "[core]\nrepositoryformatversion = 1\nrepositoryformatversion = 0\n[extensions]\n\tobjectFormat = sha256\n",
+                None,
+            ),
         ] {
             assert_eq!(object_name_bytes(text), want, "{text:?}");
         }

@@ -49,6 +49,8 @@ fn entries_are_plain(bytes: &[u8], hash: usize, each: &mut dyn FnMut(&[u8])) -> 
     const STAT: usize = 40;
     const MODE: usize = 24;
     const EXTENDED: u16 = 0x4000;
+    // As far as it fits.
+    const LENGTH: u16 = 0x0fff;
     if bytes.get(..4)? != b"DIRC" {
         return None;
     }
@@ -65,7 +67,11 @@ fn entries_are_plain(bytes: &[u8], hash: usize, each: &mut dyn FnMut(&[u8])) -> 
             return Some(false);
         }
         let flags = u16::from_be_bytes(number(bytes, at + STAT + hash)?);
-        let fixed = STAT + hash + 2 + if version >= 3 && flags & EXTENDED != 0 { 2 } else { 0 };
+        // Git takes the flag at its word in each version.
+        if version == 2 && flags & EXTENDED != 0 {
+            return None;
+        }
+        let fixed = STAT + hash + 2 + if flags & EXTENDED != 0 { 2 } else { 0 };
         let mut name = at + fixed;
         let mut dropped = full.len();
         if version == 4 {
@@ -82,6 +88,10 @@ fn entries_are_plain(bytes: &[u8], hash: usize, each: &mut dyn FnMut(&[u8])) -> 
         let length = bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
         full.truncate(full.len().checked_sub(dropped)?);
         full.extend_from_slice(bytes.get(name..name + length)?);
+        // By this git counts where the name ends, and the entry.
+        if usize::from(flags & LENGTH) != full.len().min(usize::from(LENGTH)) {
+            return None;
+        }
         if !is_within(&full) {
             return Some(false);
         }

@@ -382,7 +382,20 @@ fn an_index_is_read_in_each_of_its_versions() {
         assert!(!trap.index_is_plain(), "{version}");
     }
     let trap = Trap::new();
+    // Git counts by the length that is said, and by the flag of an extended entry in each version.
+    let trap = Trap::new();
+    let bytes = std::fs::read(trap.ws().join(".git/index")).unwrap();
+    assert!(bytes[7] == 2 && index_is_plain(&bytes, 20));
+    for (at, value) in [(12 + 40 + 20, 0x40), (12 + 40 + 21, 1), (12 + 40 + 21, 0xff)] {
+        let mut other = bytes.clone();
+        other[at] |= value;
+        if other[at] == bytes[at] {
+            other[at] ^= value;
+        }
+        assert!(!index_is_plain(&other, 20), "{at}: {value}");
+    }
     // It says where each thread begins to read.
+    let trap = Trap::new();
     assert!(trap.git("config index.recordEndOfIndexEntries true", &[]));
     assert!(trap.git("update-index --force-write-index", &[]));
     assert!(!trap.index_is_plain());

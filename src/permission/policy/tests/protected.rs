@@ -266,6 +266,7 @@ fn what_was_spelt_past_the_rules_once_is_found() {
     for command in [
         "echo 'c\"\"url x' | ssh-agent bash",
         "upload -0rcurl x",
+        "newgrp root <<< 'curl x'",
         "vim.basic -es '+!curl x'",
         "x86_64-linux-gnu-gcc -wrapper curl,x a.c",
         "git log --dd",
