@@ -100,8 +100,7 @@ pub(crate) fn config_is_plain(text: &str) -> bool {
 pub(crate) fn object_name_bytes(text: &str) -> Option<usize> {
     let (formats, versions) = (values(text, "objectformat"), values(text, "repositoryformatversion"));
     match (formats.as_slice(), versions.as_slice()) {
-        ([], _) => Some(20),
-        ([Some("sha1")], [Some("1")]) => Some(20),
+        ([], _) | ([Some("sha1")], [Some("1")]) => Some(20),
         ([Some("sha256")], [Some("1")]) => Some(32),
         _ => None,
     }

@@ -381,7 +381,6 @@ fn an_index_is_read_in_each_of_its_versions() {
         assert!(trap.git(&format!("update-index --add --cacheinfo 160000,{},deep/within", hash.trim()), &[]));
         assert!(!trap.index_is_plain(), "{version}");
     }
-    let trap = Trap::new();
     // Git counts by the length that is said, and by the flag of an extended entry in each version.
     let trap = Trap::new();
     let bytes = std::fs::read(trap.ws().join(".git/index")).unwrap();
