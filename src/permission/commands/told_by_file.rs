@@ -13,12 +13,12 @@ use super::names::Names;
 static ALWAYS: Names = Names::of(&[
     "patch gpatch quilt unzip bsdunzip cpio bsdcpio gcpio pax unrar rar unar lha cabextract uudecode unsquashfs",
     "dpkg dpkg-deb rpm alien arj zoo unace unalz unshield gcab p7zip aria2c unp atool aunpack dtrx patool munpack uudeview",
-    "ripmime gpg gpg2 gpgtar dpkg-source",
+    "ripmime gpg gpg2 gpgtar gpg-zip dpkg-source ouch dar zpaq lrzuntar asar innoextract msiextract tnef borg restic tarsnap",
 ]);
 /// Where a word is a path, its package is a file: apt-get(8), dnf(8), zypper(8), apk(8), pacman(8).
 static BY_PATH: Names = Names::of(&["apt apt-get aptitude dnf dnf5 yum zypper apk pacman snap flatpak"]);
 /// Archivers that unpack where a letter or an option says so: tar(1), jar(1), ar(1).
-static BY_LETTER: Names = Names::of(&["tar gtar gnutar bsdtar star jar ar"]);
+static BY_LETTER: Names = Names::of(&["tar gtar gnutar bsdtar star jar ar ptar"]);
 /// Those with a command for it: 7z(1).
 static BY_COMMAND: Names = Names::of(&["7z 7za 7zr 7zz 7zzs"]);
 /// Subcommands: git-apply(1), git-am(1), git-quiltimport(1); hg(1), svn(1).
@@ -26,6 +26,7 @@ const BY_SUBCOMMAND: &[(&str, &[&str])] = &[
     ("git", &["apply", "am", "quiltimport", "fast-import"]),
     ("hg", &["import", "patch", "unbundle", "qimport", "transplant"]),
     ("svn", &["patch"]),
+    ("gem", &["unpack"]),
 ];
 /// Options that name a file of addresses, or of further options, which say where to write: curl(1), wget(1), aria2c(1).
 const BY_OPTION: &[(&str, char, &[&str])] = &[
@@ -107,6 +108,10 @@ mod tests {
             ("git -C sub --no-pager apply x.diff", true),
             ("git am x.mbox", true),
             ("git -c a.b=c apply x.diff", true),
+            ("ptar xf a.tar", true),
+            ("gem unpack a.gem", true),
+            ("gem list", false),
+            ("gpg --batch --use-embedded-filename x.gpg", true),
             ("git commit -m am", false),
             ("git push origin apply", false),
             ("hg import x.diff", true),
