@@ -28,7 +28,7 @@ const OWN_OPTIONS: &[(&str, &str, &str)] = &[
 ];
 /// The long ones, which are not shortened here.
 static OWN_LONG: Names = Names::of(&[
-    "ignore-environment null unset verbose foreground preserve-status kill-after signal adjustment class classdata input output-buffer",
+    "ignore-environment null unset verbose foreground preserve-status kill-after signal adjustment class classdata input",
     "error no-run-if-empty max-args max-procs max-lines delimiter replace exit wait fork ctty portability format yes no-install user group",
     "non-interactive preserve-env set-home",
 ]);

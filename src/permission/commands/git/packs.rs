@@ -6,7 +6,7 @@
 pub(crate) const MAX_MULTI_PACK: u64 = 1024 * 1024;
 
 /// Whether the packs that a multi-pack-index names, by its first [`MAX_MULTI_PACK`] bytes, lie beside it. `None`: its names are not
-/// among these, or it is not understood.
+/// all among these, or it is not understood. (Git before 2.43 read names on beyond the end of their chunk.)
 pub(crate) fn packs_lie_beside(bytes: &[u8]) -> Option<bool> {
     const HEAD: usize = 12;
     const ROW: usize = 12;
@@ -14,13 +14,16 @@ pub(crate) fn packs_lie_beside(bytes: &[u8]) -> Option<bool> {
         return None;
     }
     let chunks = usize::from(*bytes.get(6)?);
+    let packs = usize::try_from(u32::from_be_bytes(bytes.get(8..HEAD)?.try_into().ok()?)).ok()?;
     let rows = bytes.get(HEAD..HEAD + (chunks + 1) * ROW)?;
     let mut begin = None;
     for row in rows.chunks_exact(ROW) {
         let (name, offset) = row.split_at(4);
         let offset = usize::try_from(u64::from_be_bytes(offset.try_into().ok()?)).ok()?;
         if let Some(begin) = begin {
-            return Some(!bytes.get(begin..offset)?.contains(&b'/'));
+            let names = bytes.get(begin..offset)?;
+            let ended = names.iter().filter(|byte| **byte == 0).count();
+            return (ended >= packs).then(|| !names.contains(&b'/'));
         }
         if name == b"PNAM" {
             begin = Some(offset);
@@ -62,6 +65,8 @@ mod tests {
         let led = index(&[(b"PNAM", b"../../x/pack-1.idx\0\0"), (b"OIDF", b"")]);
         assert_eq!(packs_lie_beside(&led), Some(false));
         assert_eq!(packs_lie_beside(&index(&[(b"OIDF", b"")])), None);
+        let goes_on = index(&[(b"PNAM", b"pack-1"), (b"OIDF", b"/x\0")]);
+        assert_eq!(packs_lie_beside(&goes_on), None);
         for cut in 0..led.len() {
             assert_ne!(packs_lie_beside(&led[..cut]), Some(true), "{cut}");
         }
