@@ -22,7 +22,7 @@ pub(crate) fn packs_lie_beside(bytes: &[u8]) -> Option<bool> {
         let offset = usize::try_from(u64::from_be_bytes(offset.try_into().ok()?)).ok()?;
         if let Some(begin) = begin {
             let names = bytes.get(begin..offset)?;
-            let ended = names.iter().filter(|byte| **byte == 0).count();
+            let ended = names.split(|byte| *byte == 0).count() - 1;
             return (ended >= packs).then(|| !names.contains(&b'/'));
         }
         if name == b"PNAM" {
