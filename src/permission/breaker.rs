@@ -130,13 +130,15 @@ fn started_in(segment: &Segment) -> impl Iterator<Item = &str> {
 }
 
 fn is(word: &str, program: &str) -> bool {
-    word.rsplit('/').next() == Some(program)
+    lexical::file_name(word) == program
 }
 
 /// The words behind the program, where the segment may run it.
 fn arguments<'s>(segment: &'s Segment, program: &'s str) -> Option<impl Iterator<Item = &'s str>> {
     segment.text().contains(program).then_some(())?;
-    segment.starts().find(|at| is(segment.text()[*at..].split(' ').next().unwrap_or_default(), program))?;
+    segment
+        .starts()
+        .find(|at| is(lexical::between_blanks(&segment.text()[*at..]).next().unwrap_or_default(), program))?;
     Some(segment.words().skip_while(move |w| !is(w, program)).skip(1))
 }
 

@@ -4,6 +4,7 @@ use foldhash::HashMap;
 
 use super::commands::kind::{self, ProgramKind};
 use super::commands::leading_out;
+use super::lexical::{between_blanks, file_name};
 use super::shell;
 use super::shell::scan::{Segment, Sight};
 
@@ -370,7 +371,7 @@ impl CommandSet {
 
     /// Whether a pattern speaks of a program, so that more words than are known could make it match.
     pub(crate) fn speaks_of(&self, program: &str) -> bool {
-        let name = program.rsplit('/').next().unwrap_or(program);
+        let name = file_name(program);
         !self.loose.is_empty() || self.by_word.contains_key(program) || self.by_word.contains_key(name)
     }
 
@@ -389,7 +390,7 @@ impl CommandSet {
             let mut named: HashMap<&str, Vec<usize>> = HashMap::default();
             for start in segment.starts_in(sight) {
                 let text = &segment.text()[start..];
-                let word = text.split(' ').next().unwrap_or_default();
+                let word = between_blanks(text).next().unwrap_or_default();
                 self.try_here(&mut loose, text, &mut best);
                 if let Some(patterns) = self.by_word.get(word) {
                     let open = named.entry(word).or_insert_with(|| patterns.clone());

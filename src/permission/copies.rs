@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::commands::copies::{Copy, MAX};
+use super::lexical;
 use super::located;
 use super::narrowing::Narrowing;
 use super::protected;
@@ -84,7 +85,7 @@ impl Copying<'_> {
             self.links_in(&target, &there.real);
         }
         for source in &copy.sources {
-            let name = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let name = lexical::file_name(source.trim_end_matches('/'));
             if is_untold(source) {
                 if into {
                     self.links_in(&target, &there.real);

@@ -308,7 +308,7 @@ fn nothing_denied(analysis: &CommandAnalysis, rules: Narrowing<'_>, place: &Plac
 /// Looks up what programs that are named by a path lead to: rules speak of those by their names.
 fn programs_behind_links(analysis: &CommandAnalysis, directory: &Path, on_disk: &mut OnDisk) {
     for (word, rest, sure, directories) in analysis.programs_by_path().take(MAX_LINKED) {
-        let own = word.rsplit('/').next().unwrap_or(word);
+        let own = lexical::file_name(word);
         let names: HashSet<String> =
             directories.iter().flat_map(|from| names_behind(&directory.join(from).join(word))).collect();
         for name in names.iter().filter(|name| *name != own) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
+use super::lexical::file_name;
 use super::subject::Place;
 
 /// Why a path pattern does not parse.
@@ -100,7 +101,7 @@ impl PathPattern {
 
     /// The part behind the last slash.
     pub(crate) fn last_part(&self) -> &str {
-        self.body.rsplit('/').next().unwrap_or(&self.body)
+        file_name(&self.body)
     }
 
     /// The one path that a pattern without wildcards spells, absolute and without dots.

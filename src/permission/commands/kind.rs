@@ -1,6 +1,7 @@
 //! What kind of program a command starts, and what a rule with a star may therefore allow.
 
 use super::super::command_pattern::Coverage;
+use super::super::lexical::file_name;
 use super::builtins::{self, Does};
 use super::carriers;
 use super::compilers;
@@ -26,7 +27,7 @@ pub(crate) enum ProgramKind {
 
 /// Whether the command may write the files that it names without the ending of their compression.
 pub(crate) fn unpacks<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
-    words.any(|word| programs::UNPACKERS.has(word.rsplit('/').next().unwrap_or(word)))
+    words.any(|word| programs::UNPACKERS.has(file_name(word)))
 }
 
 /// The programs that do.
@@ -42,7 +43,7 @@ pub(crate) fn base_name(program: &str) -> &str {
     if program.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return program;
     }
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = file_name(program);
     let may_have = name.len() > SYSTEM.len() && name.contains('-');
     let name = match may_have.then(|| name.split_once(SYSTEM)).flatten() {
         // `perl5.36-x86_64-linux-gnu`
@@ -85,7 +86,7 @@ pub(crate) fn kind(program: &str) -> ProgramKind {
         ProgramKind::Interpreter
     } else if programs::RUNS_WORKSPACE.has(name) || !is_system(program) {
         ProgramKind::RunsWorkspace
-    } else if known::is_listed(program.rsplit('/').next().unwrap_or(program)) {
+    } else if known::is_listed(file_name(program)) {
         ProgramKind::Listed
     } else {
         ProgramKind::Other

@@ -3,6 +3,7 @@
 //!
 //! A rule holds where a command starts in the workspace, so that a relative path without `..` stays there.
 
+use super::super::lexical::file_name;
 use super::carriers;
 use super::compilers;
 use super::first_words;
@@ -79,7 +80,7 @@ fn row(name: &str) -> Option<&'static Row> {
 /// Whether there are words of the program that may not lead out where a star stands for them. A link leads out as well as a
 /// spelling does.
 pub(in crate::permission) fn is_held(program: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = file_name(program);
     let has = |name: &&str| {
         STAY.has(name)
             || compilers::has(name)

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashSet;
 
+use super::super::lexical::file_name;
 use super::super::shell::scan::Segment;
 use super::carriers::sed;
 use super::kind::{self, base_name};
@@ -68,7 +69,7 @@ const SEDS: &[&str] = &["sed", "gsed"];
 /// Whether one of the words is a program that makes names of its words: most commands are told from those by this.
 fn speaks(segment: &Segment) -> bool {
     segment.words().any(|word| {
-        let name = word.rsplit('/').next().unwrap_or(word);
+        let name = file_name(word);
         SPEAKERS.contains(name) || {
             let base = base_name(name);
             base.len() != name.len() && SPEAKERS.contains(base)

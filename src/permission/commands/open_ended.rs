@@ -2,6 +2,7 @@
 //!
 //! Sources: coreutils 9.1, split(1), csplit(1); curl(1), `-o`.
 
+use super::super::lexical::file_name;
 use super::super::protected;
 use super::kind::base_name;
 
@@ -18,7 +19,7 @@ pub(in crate::permission) struct OpenEnded {
 
 impl OpenEnded {
     fn ends(&self) -> (&str, &str) {
-        let head = self.head.rsplit('/').next().unwrap_or_default();
+        let head = file_name(&self.head);
         (head, self.tail.split('/').next().unwrap_or_default())
     }
 

@@ -2,6 +2,7 @@
 //!
 //! What their options run stands in the tables of carriers, so that a text in which they do is not read this far.
 
+use super::super::lexical::file_name;
 use super::kind::{self, base_name, git_subcommand};
 use super::names::{Index, Names, index};
 use super::programs;
@@ -93,7 +94,7 @@ pub(crate) fn are_no_commands(words: &[String]) -> bool {
     if !kind::is_system(program) {
         return false;
     }
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = file_name(program);
     match (base_name(name), arguments) {
         _ if programs::RUN_NO_ARGUMENT.has(name) || PLAIN.has(name) => true,
         // bash 5.2 manual, 4.2: it says what a name means.

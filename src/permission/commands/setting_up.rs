@@ -2,6 +2,7 @@
 //!
 //! Those of git, whose forms need more than a table, stand beside its reading forms.
 
+use super::super::lexical::between_blanks;
 use super::first_words;
 use super::kind::base_name;
 use super::names::{Index, index};
@@ -176,7 +177,7 @@ fn row(name: &str) -> Option<&'static Row> {
 /// Whether the command, its words joined by blanks, makes a repository or writes a protected file. `told`: it gets no
 /// words but these.
 pub(super) fn sets_up(command: &str, told: bool) -> bool {
-    let program = command.split(' ').next().unwrap_or_default();
+    let program = between_blanks(command).next().unwrap_or_default();
     let Some(row) = row(base_name(program)).filter(|row| !row.protected.is_empty()) else { return false };
     let words: Vec<&str> = command.split(' ').take(MAX_WORDS + 1).collect();
     if words.len() > MAX_WORDS {

@@ -1,5 +1,6 @@
 //! Names that a program makes of one that it is given and an ending: backups, and what is packed or unpacked.
 
+use super::super::lexical::file_name;
 use super::kind::{self, base_name};
 
 /// Most names that are made for one command.
@@ -98,7 +99,7 @@ pub(super) fn made(words: &[&str]) -> Vec<String> {
             option.split_once('=').map(|(_, value)| value).or(words.get(at + 1).copied())
         });
         for into in into.take(8) {
-            let bases = stems.iter().map(|stem| stem.rsplit('/').next().unwrap_or(stem));
+            let bases = stems.iter().map(|stem| file_name(stem));
             names.extend(bases.map(|base| format!("{into}/{base}")));
         }
         names.extend(stems);
@@ -146,7 +147,7 @@ impl<'w> Operands<'w> {
         names.extend(self.first.iter().flat_map(|operand| joined(operand, ending, makes)).take(room));
         // In the directory that a copy goes to.
         let into = self.last.filter(|_| makes == Makes::Added).map(|into| into.trim_end_matches('/'));
-        let files = self.first.iter().filter_map(|operand| operand.trim_end_matches('/').rsplit('/').next());
+        let files = self.first.iter().map(|operand| file_name(operand.trim_end_matches('/')));
         let copies = files.filter_map(|file| into.map(|into| format!("{into}/{file}{ending}")));
         names.extend(copies.take(MAX.saturating_sub(names.len())));
     }

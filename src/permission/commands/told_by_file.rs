@@ -2,6 +2,7 @@
 //! file may be another one by the next time. Programs that run the workspace's code (`make`, `pip install -r`) are told apart
 //! by their kind.
 
+use super::super::lexical::file_name;
 use super::super::shell::scan::{Begins, Segment};
 use super::kind::{base_name, git_subcommand};
 use super::named_elsewhere;
@@ -39,7 +40,7 @@ const BY_OPTION: &[(&str, char, &[&str])] = &[
 /// Whether a file says what the command writes.
 pub(in crate::permission) fn is_told_by_file(words: &[String]) -> bool {
     let Some(program) = words.first() else { return false };
-    let spelt = program.rsplit('/').next().unwrap_or(program);
+    let spelt = file_name(program);
     // `tar-1.34` is `tar`, `7z` no version of a `z`.
     [spelt, base_name(spelt)].iter().any(|name| tells(name, &words[1..]))
         || named_elsewhere::reads_names(&Segment::runs(words, Begins::First))

@@ -2,6 +2,7 @@
 //!
 //! Sources: findutils 4.9 find(1); zip(1) `-R`; git's stand in its folder.
 
+use super::super::lexical::{between_blanks, file_name};
 use super::super::shell::scan::{Role, Segment};
 use super::git::pathspec::{self, Untold};
 
@@ -36,11 +37,11 @@ fn zips_here(segment: &Segment) -> bool {
 
 fn is_run(segment: &Segment, program: &str) -> bool {
     segment.text().contains(program)
-        && segment.starts().any(|at| segment.text()[at..].split(' ').next() == Some(program))
+        && segment.starts().any(|at| between_blanks(&segment.text()[at..]).next() == Some(program))
 }
 
 fn behind<'s>(segment: &'s Segment, program: &'s str) -> impl Iterator<Item = &'s str> {
-    segment.words().skip_while(move |word| word.rsplit('/').next() != Some(program)).skip(1)
+    segment.words().skip_while(move |word| file_name(word) != program).skip(1)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::super::commands::git;
 use super::super::commands::kind::{self, ProgramKind};
 use super::super::commands::names::{Names, has_option};
 use super::super::commands::read_only::known_use;
+use super::super::lexical::file_name;
 use super::opening::may_open;
 use super::passing::passes_on;
 use super::scan::{Role, Segment, is_assignment};
@@ -58,7 +59,7 @@ pub(super) fn makes_some(leaf: &Leaf) -> bool {
 
 fn words_make_none(words: &[String]) -> bool {
     let Some((program, rest)) = words.split_first() else { return true };
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = file_name(program);
     match kind::kind(program) {
         ProgramKind::Interpreter => true,
         ProgramKind::RunsWorkspace if name == "git" => leaves_tree(rest.iter().map(String::as_str)),

@@ -40,6 +40,7 @@ use super::commands::open_ended::OpenEnded;
 use super::commands::read_only::{KnownUse, Operand, Proxy, Targets, known_use};
 use super::commands::{carriers, descent, git, named_elsewhere, named_within, operands};
 use super::host::Host;
+use super::lexical::between_blanks;
 use super::repository;
 use super::subject::{Access, PathOf, Place};
 use crate::domain::visible;
@@ -526,7 +527,7 @@ impl CommandAnalysis {
 
 impl<'t> Peer<'t> {
     fn read(text: &'t str, kind: &str) -> Self {
-        let word = text.split(' ').next().unwrap_or_default();
+        let word = between_blanks(text).next().unwrap_or_default();
         let (name, port) =
             word[kind.len()..].split_once('/').map_or((&word[kind.len()..], false), |(name, _)| (name, true));
         let host = Host::of_peer(name);

@@ -5,6 +5,7 @@
 //! word may start a command; so carriers need no list here.
 
 use super::super::commands::kind;
+use super::super::lexical::file_name;
 use super::script;
 use super::segment::mark_repeats;
 pub(crate) use super::segment::{Begins, Role, Segment, Sight, is_assignment};
@@ -165,8 +166,9 @@ const WITH_VALUE: &str =
 /// `git -C dir -c x=y push …` and `git-push …` again as `git push …`, so that a rule for `git push` sees it.
 fn without_git_options(segment: &Segment) -> Option<Segment> {
     let words: Vec<&str> = segment.words().collect();
-    let of_git =
-        |word: &&str| word.rsplit('/').next().is_some_and(|name| name == "git" || name.starts_with("git-"));
+    let of_git = |word: &&str| {
+        file_name(word).strip_prefix("git").is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
     let git = words.iter().position(of_git)?;
     let begins = match segment.begins {
         Begins::Inert if git == 0 => Begins::First,

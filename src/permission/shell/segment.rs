@@ -2,6 +2,8 @@
 
 use foldhash::{HashSet, HashSetExt as _};
 
+use super::super::lexical::{between_blanks, file_name};
+
 /// Words that may be run together, or the target of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
@@ -122,7 +124,7 @@ impl Segment {
 
     /// The words (a quoted word with spaces in it counts as several).
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.text.split(' ').filter(|w| !w.is_empty())
+        between_blanks(&self.text).filter(|w| !w.is_empty())
     }
 
     /// The words that [`Self::words`] takes apart, whole.
@@ -152,8 +154,7 @@ impl Segment {
         // What is sure is the program, behind what is assigned to it.
         let assigned = most == 1 || skip == 1;
         let mut at = 0;
-        self.text
-            .split(' ')
+        between_blanks(&self.text)
             .map(move |word| {
                 let start = at;
                 at += word.len() + 1;
@@ -162,7 +163,14 @@ impl Segment {
             .skip_while(move |(_, word)| assigned && is_assignment(word))
             .skip(skip)
             .take(most)
-            .flat_map(|(start, word)| [Some(start), word.rfind('/').map(|i| start + i + 1)])
+            .flat_map(|(start, word)| {
+                [
+                    Some(start),
+                    Some(word.len() - file_name(word).len())
+                        .filter(|behind| *behind > 0)
+                        .map(|behind| start + behind),
+                ]
+            })
             .flatten()
     }
 }

@@ -25,6 +25,7 @@ pub(in crate::permission::commands) use subcommands::{run_by_subcommand, runs_sw
 pub(crate) use transparent::transparent;
 pub(crate) use variables::is_harmless_variable;
 
+use super::super::lexical::file_name;
 use super::builtins::{self as bash, Does};
 use super::{kind, programs, read_only};
 
@@ -211,10 +212,6 @@ impl Carried {
 fn spellings(name: &str) -> impl Iterator<Item = &str> {
     let base = kind::base_name(name);
     std::iter::once(name).chain((base != name).then_some(base))
-}
-
-fn file_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// Whether the program is one that a text on its command line tells what to do, wherever it stands.

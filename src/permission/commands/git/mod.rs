@@ -35,6 +35,7 @@ use std::path::PathBuf;
 
 use super::read_only::{Known, KnownUse, Line, Operand, Operands, PLAIN};
 use super::setting_up;
+use crate::permission::lexical::between_blanks;
 use crate::permission::subject::Access;
 
 /// What Bash sets for a command of git that runs only because it is known.
@@ -536,7 +537,7 @@ fn prints_content(patch: bool, line: &Line<'_>) -> bool {
 /// it by git or by a tool of [`setting_up`]. `told`: it gets no words but these. Sources: git-init(1), git-clone(1),
 /// git-worktree(1), git-submodule(1), git-config(1), git-maintenance(1), git-svn(1), git-lfs(1).
 pub(crate) fn sets_up(command: &str, told: bool) -> bool {
-    let mut words = command.split(' ').filter(|word| !word.starts_with('-'));
+    let mut words = between_blanks(command).filter(|word| !word.starts_with('-'));
     if words.next() != Some("git") {
         return setting_up::sets_up(command, told);
     }

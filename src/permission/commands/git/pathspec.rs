@@ -3,6 +3,7 @@
 //! Sources: git 2.47, gitglossary(7) "pathspec"; git-clean(1), git-stash(1), git-reset(1), git-checkout(1),
 //! git-switch(1), git-read-tree(1), git-checkout-index(1), git-sparse-checkout(1).
 
+use super::super::super::lexical::file_name;
 use super::super::super::name_pattern::NamePattern;
 use super::super::super::protected;
 use super::super::super::shell::scan::{Role, Segment};
@@ -155,7 +156,7 @@ const DISCARD: &[&str] =
 /// Whether the command throws away what was changed in tracked files that it does not name. `Some(false)`: in another
 /// place than where it starts.
 pub(in crate::permission) fn discards(words: &[String]) -> Option<bool> {
-    if words.first().is_none_or(|word| word.rsplit('/').next() != Some("git")) {
+    if words.first().is_none_or(|word| file_name(word) != "git") {
         return None;
     }
     let at = words.iter().position(|word| DISCARD.contains(&word.as_str()))?;

@@ -1,6 +1,7 @@
 //! Forms in which programs for archives only tell what is in one. Each counts as it stands here, and no other: the same
 //! programs run what their options say, connect to other machines, and write.
 
+use super::super::super::lexical::file_name;
 use super::{KnownUse, special};
 
 /// Whether the program is one of those that [`of`] reads.
@@ -52,7 +53,7 @@ fn behind_letters(arguments: &[String], letters: &[&str]) -> Option<KnownUse> {
 fn unpacks(files: &[String]) -> Option<KnownUse> {
     // An ending that is all of the name counts as none (gzip.c, `get_suffix`).
     let ended = |file: &String| {
-        let name = file.rsplit('/').next().unwrap_or_default();
+        let name = file_name(file);
         [".gz", ".tgz"].iter().any(|end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty()))
     };
     let plain = files.iter().all(|file| !file.starts_with('-') && ended(file));
