@@ -165,7 +165,7 @@ fn is_plain(workspace: &Workspace, start: &Path, of_trees: bool) -> Option<bool>
         && ["commondir", "objects/info/alternates", "objects/info/http-alternates"]
             .iter()
             .all(|name| is_missing(workspace, &git, name));
-    if !by_itself || !has_no_links(&git) || !names_nothing_elsewhere(workspace, &git, of_trees)? {
+    if !by_itself || !has_no_links(workspace, &git) || !names_nothing_elsewhere(workspace, &git, of_trees)? {
         return Some(false);
     }
     let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
@@ -222,8 +222,10 @@ fn names_nothing_elsewhere(workspace: &Workspace, git: &Path, of_trees: bool) ->
         plain &= number < MAX_WORKTREES && common.trim_ascii_end() == b"../.." && tables(&worktree);
         if of_trees {
             let gitdir = String::from_utf8(read(workspace, &worktree, "gitdir", MAX_LIST)?).ok()?;
-            let tree = workspace.locate(&worktree, &worktree.join(gitdir.trim_end()));
-            plain &= tree.is_ok_and(|tree| tree.inside);
+            // From where git counts one that is not absolute goes by its version.
+            let gitdir = Path::new(gitdir.trim_end());
+            plain &=
+                gitdir.is_absolute() && workspace.locate(&worktree, gitdir).is_ok_and(|tree| tree.inside);
         }
     }
     Some(plain)
@@ -262,22 +264,30 @@ pub(super) fn tracked(workspace: &Workspace, start: &Path, each: &mut dyn FnMut(
     Some(())
 }
 
-/// Whether nothing in the repository is a symlink, through which git would read (and print) what lies elsewhere. Hooks
-/// are left out: they are switched off.
-fn has_no_links(git: &Path) -> bool {
+/// Whether nothing in the repository is a symlink, through which git would read (and print) what lies elsewhere: what
+/// lies in `hooks` too git takes for a reference that is called so. Hooks that are scripts of the workspace are no
+/// references, whatever they say.
+fn has_no_links(workspace: &Workspace, git: &Path) -> bool {
     let hooks = git.join("hooks");
+    let is_script = |path: &Path| {
+        let found = workspace.locate(&hooks, path).ok().filter(|found| found.inside);
+        let mut begin = [0; 2];
+        let mut file = found.and_then(|found| workspace.open_read(&found).ok());
+        file.as_mut().is_some_and(|file| file.read_exact(&mut begin).is_ok()) && begin == *b"#!"
+    };
     let mut left = MAX_ENTRIES;
     let mut open = vec![git.to_owned()];
     while let Some(directory) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(directory) else { return false };
+        let Ok(entries) = std::fs::read_dir(&directory) else { return false };
         for entry in entries {
             let Some(kind) = entry.ok().and_then(|entry| Some((entry.file_type().ok()?, entry.path())))
             else {
                 return false;
             };
             match kind {
-                (_, path) if path == hooks => {}
-                (kind, _) if kind.is_symlink() => return false,
+                (kind, path) if kind.is_symlink() && !(directory == hooks && is_script(&path)) => {
+                    return false;
+                }
                 (kind, path) if kind.is_dir() => open.push(path),
                 _ => {}
             }

@@ -448,15 +448,15 @@ fn is_risky_for_git(words: &[String], word: &str) -> bool {
         return option.len() > 2 && "--rebase".starts_with(option) && value.starts_with('i');
     }
     let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) else { return false };
-    let risky = git_subcommand(&mut words.iter().skip(1).map(String::as_str))
-        .and_then(|subcommand| row(programs::RISKY_GIT, subcommand));
+    let subcommand = git_subcommand(&mut words.iter().skip(1).map(String::as_str)).unwrap_or_default();
+    let risky = row(programs::RISKY_GIT, subcommand);
     // `git pull -ri`, as `--rebase=interactive`: an editor.
-    let rebases = git_subcommand(&mut words.iter().skip(1).map(String::as_str)) == Some("pull");
-    if rebases && cluster.contains("ri") {
+    if subcommand == "pull" && cluster.contains("ri") {
         return true;
     }
-    // Behind `-m` it is the message.
-    let cluster = cluster.split('m').next().unwrap_or_default();
+    // Behind `-m` it is the message, or the number of a parent.
+    let takes_message = matches!(subcommand, "commit" | "merge" | "tag" | "notes" | "cherry-pick" | "revert");
+    let cluster = cluster.split('m').next().filter(|_| takes_message).unwrap_or(cluster);
     risky.is_some_and(|letters| cluster.contains(|c| letters.contains(c)))
 }
 
@@ -655,6 +655,16 @@ mod tests {
             ("git *", "git commit -qF/etc/hostname", false),
             ("git *", "git commit -S -m x", false),
             ("git *", "git commit -am Fix", true),
+            ("git *", "git commit -c HEAD", false),
+            ("git *", "git switch -c feat/x origin/main", true),
+            ("git *", "git diff -c", true),
+            ("git *", "git cherry-pick -x abc", true),
+            ("git *", "git -c alias.x=!y switch -c z", false),
+            ("git *", "git -C d -c core.pager=x log", false),
+            ("git -C *", "git -C d -c core.pager=x log", false),
+            ("git *", "git clone -c core.fsmonitor=x https://h/r", false),
+            ("git *", "git clean -fdx", false),
+            ("git *", "git difftool -x ./c", false),
             ("git *", "git commit -mFeS", true),
             ("git *", "git tag -u key v1", false),
             ("git *", "git tag -a v1 -m x", true),
@@ -686,6 +696,7 @@ mod tests {
             ("git *", "git rebase -x ./c main", false),
             ("git *", "git rebase -ix ./c main", false),
             ("git *", "git rebase -mx ./c main", false),
+            ("git *", "git am -mS x", false),
             ("git *", "git rebase -x./c main", false),
             ("git *", "git rebase --exec=./c main", false),
             ("git *", "git rebase --ex ./c main", false),

@@ -121,7 +121,7 @@ const OF_TAR: &str = "to-command checkpoint-action use-compress-program rsh-comm
 
 /// Short options of the same kind.
 pub(super) const RISKY_SHORT: &[(&str, &str)] = &[
-    ("git", "cOx"),
+    ("git", "O"),
     ("tar", "IFTP"),
     ("gtar", "IFTP"),
     ("bsdtar", "IFTP"),
@@ -164,11 +164,14 @@ pub(super) const RISKY_GIT: &[(&str, &str)] = &[
     ("archive", "o"),
     ("blame", "S"),
     ("cherry-pick", "eSs"),
-    ("commit", "FSet"),
+    ("clean", "x"),
+    ("clone", "c"),
+    ("commit", "FSect"),
+    ("difftool", "x"),
     ("format-patch", "o"),
     ("grep", "f"),
     ("merge", "FSes"),
-    ("notes", "F"),
+    ("notes", "Fc"),
     ("pull", "Ses"),
     ("rebase", "Ssix"),
     ("revert", "eSs"),

@@ -4,6 +4,7 @@
 
 use super::super::lexical::file_name;
 use super::super::shell::scan::{Begins, Segment};
+use super::carriers;
 use super::kind::{base_name, git_subcommand};
 use super::named_elsewhere;
 use super::names::Names;
@@ -39,10 +40,18 @@ const BY_OPTION: &[(&str, char, &[&str])] = &[
 
 /// Whether a file says what the command writes.
 pub(in crate::permission) fn is_told_by_file(words: &[String]) -> bool {
+    // A program that no table knows may run its words.
+    let guessed = carriers::carried(words).guessed;
+    let further = (1..words.len().saturating_sub(1)).filter(|_| guessed);
+    std::iter::once(0).chain(further).any(|at| program_is_told(&words[at..]))
+}
+
+fn program_is_told(words: &[String]) -> bool {
     let Some(program) = words.first() else { return false };
     let spelt = file_name(program);
-    // `tar-1.34` is `tar`, `7z` no version of a `z`.
-    [spelt, base_name(spelt)].iter().any(|name| tells(name, &words[1..]))
+    // `tar-1.34` is `tar`, `7z` no version of a `z`; `gcc-ar` and `llvm-ar` are archivers like `ar`.
+    let of_makers = spelt.rsplit_once('-').map_or(spelt, |(_, name)| name);
+    [spelt, base_name(spelt), of_makers].iter().any(|name| tells(name, &words[1..]))
         || named_elsewhere::reads_names(&Segment::runs(words, Begins::First))
 }
 
@@ -155,6 +164,13 @@ mod tests {
             ("apt-get install a.deb", true),
             ("apt-get install curl", false),
             ("tar-1.34 xf a.tar", true),
+            ("llvm-ar x a.a", true),
+            ("gcc-ar rcs a.a b.o", false),
+            ("memusage tar xf a.tar", true),
+            ("memusage nice patch -p1", true),
+            ("memusage tar tf a.tar", false),
+            ("frob patch", false),
+            ("ls patch -p1", false),
             ("patch-2.7 -p1", true),
             ("7zzs x a.7z", true),
             ("xz --files=l", true),

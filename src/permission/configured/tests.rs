@@ -387,8 +387,15 @@ async fn only_the_repository_that_git_finds_counts() {
         bare.is(&disk, "git status", "allow").await;
     }
     std::fs::create_dir_all(disk.root.join(".git/hooks")).unwrap();
-    symlink("../../sub/a", disk.root.join(".git/hooks/pre-commit")).unwrap();
+    std::fs::write(disk.root.join("hook"), "#!/bin/sh\n").unwrap();
+    symlink("../../hook", disk.root.join(".git/hooks/pre-commit")).unwrap();
     bare.is(&disk, "git status", "allow").await;
+    // Anything else may be a reference, or the way to one.
+    for target in ["../../sub/a", "../../sub", "/bin/sh", "nowhere"] {
+        symlink(target, disk.root.join(".git/hooks/x")).unwrap();
+        bare.is(&disk, "git status", "ask").await;
+        std::fs::remove_file(disk.root.join(".git/hooks/x")).unwrap();
+    }
     repository(".git/modules/m", "[filter \"x\"]\n\tclean = x\n");
     bare.is(&disk, "cd .git/modules/m && git status", "ask").await;
     bare.is(&disk, "cd .git/worktrees/w && git status", "ask").await;

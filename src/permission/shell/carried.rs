@@ -172,6 +172,10 @@ impl Found {
         if within >= MAX_TEXTS * 4 {
             return Err(NotUnderstood("its commands run each other more than 16 deep"));
         }
+        // What comes through the input is not told, if one of its words is a program that goes by that.
+        if carried.guessed && leaf.fed && carriers::may_obey_input(&leaf.words[1..]) {
+            return Err(untold(leaf));
+        }
         if carried.guessed {
             // Any word of it may begin a command: that is how deny and ask look at such a command anyway. What a shell
             // among them would run has to be told all the same.
@@ -191,6 +195,7 @@ impl Found {
                 words: command.words,
                 open: command.open || leaf.open,
                 carried: true,
+                fed: leaf.fed,
                 at: self.next(),
                 by: Some(leaf.at),
                 guessed: leaf.guessed,
@@ -215,7 +220,7 @@ impl Found {
         if !reads_as_bash(&leaf.words, text) {
             return Err(NotUnderstood("a shell text in it is for a shell that reads it otherwise"));
         }
-        let Script { leaves, files, redirections } = read::script(text, depth + 1)?;
+        let Script { leaves, files, redirections } = read::script(text, depth + 1, leaf.fed)?;
         let first = self.next();
         for inner in leaves {
             let directories = joined(from, &inner.directories);

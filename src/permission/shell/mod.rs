@@ -106,7 +106,7 @@ pub(crate) struct WordPath {
 /// Reads the text of a command. Total for any text; the time is linear in its length, and bounded for what is
 /// understood.
 pub fn analyse(text: &str) -> CommandAnalysis {
-    let read = read::script(text, 0).map(|mut script| {
+    let read = read::script(text, 0, false).map(|mut script| {
         let known = |leaf: &mut Leaf| {
             leaf.inner = carriers::transparent(&leaf.words).map_or(0, |inner| leaf.words.len() - inner.len());
             leaf.known = match leaf.words.as_slice() {
@@ -159,7 +159,7 @@ pub fn analyse_input(text: &str) -> CommandAnalysis {
 
 /// The words of the one command that a text is, all of them literal and nothing else in it; none for any other text.
 pub(crate) fn one_command(text: &str) -> Option<Vec<String>> {
-    let script = read::script(text, 0).ok()?;
+    let script = read::script(text, 0, false).ok()?;
     script.only().filter(|leaf| !leaf.assigns && !leaf.fed).map(|leaf| leaf.words.clone())
 }
 

@@ -20,11 +20,11 @@ const MAX_LEAVES: usize = 256;
 /// Deepest nesting of groups and conditions.
 const MAX_DEPTH: usize = 16;
 
-/// Reads the text. `depth`: how many texts it lies within (`sh -c 'sh -c …'`).
-pub(super) fn script(text: &str, depth: usize) -> Result<Script, NotUnderstood> {
+/// Reads the text. `depth`: how many texts it lies within (`sh -c 'sh -c …'`); `fed`: what runs it is given something to read.
+pub(super) fn script(text: &str, depth: usize, fed: bool) -> Result<Script, NotUnderstood> {
     bounds::text(text)?;
     let program = brush::program(text)?;
-    let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0, fed: false };
+    let mut reading = Reading { script: Script::default(), atoms: Vec::new(), depth: 0, fed };
     let mut directories = Directories::here();
     for list in &program.complete_commands {
         directories = reading.list(list, &directories)?.either()?;

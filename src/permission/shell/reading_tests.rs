@@ -123,6 +123,10 @@ fn each_command_knows_whether_it_is_given_something_to_read() {
         ("{ patch -p1 <&3; } 3< d", &[true]),
         ("{ patch -p1; id; } 2>&1 > log", &[false, false]),
         ("patch -p1 < /dev/null > log 2>&1", &[false]),
+        // What a command runs reads what it is given.
+        ("timeout 5 patch -p1 < d", &[true, true]),
+        ("sh -c 'patch -p1; id < e' < d", &[true, true, true]),
+        ("sh -c 'id < e'", &[false, true]),
     ] {
         let analysis = analyse(text);
         let script = analysis.understood().unwrap_or_else(|| panic!("{text}"));
@@ -291,12 +295,30 @@ fn everything_else_is_not_understood() {
         "cd /dev && bash stdin <<< 'rm x'",
         "cd ../../dev/. && bash ./stdin <<< 'rm x'",
         "env -C /dev bash stdin <<< 'rm x'",
+        // Whatever runs it.
+        "frob sh <<< 'rm x'",
+        "frob -v -- sh < d",
+        "echo 'rm x' | frob /bin/bash -",
+        "{ frob a dash; } <<'E'\nrm x\nE",
+        "timeout 5 frob python3 <<< x",
+        "sh -c 'frob ed' < d",
+        "frob xargs cat < d",
+        "frob env < d",
+        "frob make -f - < d",
+        "frob sqlite3 < d",
+        "frob gdb -q < d",
+        "frob tclsh < d",
         "sh -c 'echo &> out rm x'",
         "flock f -c 'echo &> out rm x'",
         "fish -c 'echo a'",
         "zsh -c 'echo a'",
     ] {
         assert!(analyse(text).understood().is_none(), "{text:?}: {:?}", analyse(text).understood());
+    }
+    for text in
+        ["frob sh", "frob -y bash python3 < /dev/null", "frob a b < d", "frob ./make.txt < d", "which sh < d"]
+    {
+        assert!(analyse(text).understood().is_some(), "{text:?}: {:?}", analyse(text).not_understood());
     }
     assert!(analyse(&format!("echo {}", "a".repeat(9_995))).understood().is_some());
     assert!(analyse(&format!("echo {}", "a".repeat(9_996))).understood().is_none());

@@ -58,6 +58,11 @@ pub(super) struct Words {
     /// Some were left out.
     pub(super) more: bool,
     seen: HashSet<String>,
+    /// What the shell puts there stands beside something else, or beside more of it: what it holds may be named elsewhere
+    /// in the text.
+    glued: bool,
+    /// What a variable holds is changed when it is put there.
+    changed: bool,
 }
 
 impl Words {
@@ -65,6 +70,7 @@ impl Words {
     pub(super) fn of(command: &str) -> Self {
         let mut words = Self::default();
         words.text(command, 0);
+        words.put_together();
         let named: Vec<String> = words.all.clone();
         for endings in ENDINGS.iter().filter(|(program, _)| named.iter().any(|word| is_called(word, program)))
         {
@@ -115,9 +121,9 @@ impl Words {
     /// What an expansion may give beside the variable's value: `X:-run.sh`, `X/a/run`.
     fn of_expansion(&mut self, inner: &str) {
         let name = |c: char| c.is_alphanumeric() || "_!@*[]".contains(c);
-        let given = inner
-            .trim_start_matches(name)
-            .trim_start_matches([':', '-', '=', '+', '?', '/', '#', '%', '^', ',']);
+        let given = inner.trim_start_matches(name);
+        self.changed |= given.starts_with(['#', '%', '/', '^', ',', '@', ':']) && !given.starts_with(":-");
+        let given = given.trim_start_matches([':', '-', '=', '+', '?', '/', '#', '%', '^', ',']);
         self.tails(given);
         given.split('/').filter(|part| !part.is_empty()).for_each(|part| self.tails(part));
     }
@@ -144,9 +150,11 @@ impl Words {
 
     fn one(&mut self, word: &str) {
         let word = word.strip_suffix("/...").unwrap_or(word);
-        let bare = word.trim_matches(|c| matches!(c, UNTOLD | '/'));
-        if bare.is_empty() && word.contains(UNTOLD) {
-            return;
+        if word.contains(UNTOLD) {
+            self.glued |= is_glued(word);
+            if word.trim_matches(['/', UNTOLD]).is_empty() {
+                return;
+            }
         }
         self.add(word);
         // What the shell puts in front is a directory: which one, each of its parts may say.
@@ -154,6 +162,33 @@ impl Words {
             let mut slashes = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
             slashes.by_ref().take(PARTS_MAX).for_each(|rest| self.add(rest));
             self.more |= slashes.next().is_some();
+        }
+    }
+
+    /// What the shell may put together of a word and something else: `$P.sh` and `$P$E` where `P` is `scripts/run`,
+    /// `${F%.bak}` where `F` is `scripts/run.sh.bak`.
+    fn put_together(&mut self) {
+        if !self.glued && !self.changed {
+            return;
+        }
+        for word in
+            self.all.clone().into_iter().filter(|word| !word.contains(UNTOLD) && !word.starts_with('-'))
+        {
+            let name = word.rfind('/').map_or(0, |slash| slash + 1);
+            // Where it lies, what lies there counts.
+            self.add(word[..name].trim_end_matches('/'));
+            if word[name..].len() > 1 {
+                // With something behind it, before it, or instead of its endings.
+                self.add(&format!("{word}{UNTOLD}"));
+                self.add(&format!("{UNTOLD}{}", word.trim_start_matches('/')));
+            }
+            if self.changed {
+                self.add(&word[name..]);
+                for (dot, _) in word[name..].match_indices('.').filter(|(dot, _)| *dot > 0) {
+                    self.add(&word[..name + dot]);
+                    self.add(&format!("{}{UNTOLD}", &word[..name + dot]));
+                }
+            }
         }
     }
 
@@ -177,6 +212,16 @@ impl Words {
             }
         }
     }
+}
+
+/// Whether something stands right beside what the shell puts there: a directory before it or behind it does not, nor do the
+/// marks that part values.
+fn is_glued(word: &str) -> bool {
+    let parts = |c: Option<char>| c.is_none_or(|c| c == '/' || MARKS.contains(&c));
+    let beside = |at: usize| (word[..at].chars().next_back(), word[at + UNTOLD.len_utf8()..].chars().next());
+    word.match_indices(UNTOLD)
+        .map(|(at, _)| beside(at))
+        .any(|(before, behind)| !parts(before) || !parts(behind))
 }
 
 /// Whether the word starts the program, of whatever version.
@@ -262,7 +307,8 @@ fn braced(word: &str) -> (Vec<String>, bool) {
             continue;
         }
         let (before, inner, after) = (&word[..begin], &word[begin + 1..end], &word[end + 1..]);
-        if inner.contains("..") {
+        // `{}` is what xargs and find put there.
+        if inner.is_empty() || inner.contains("..") {
             todo.push(format!("{before}{UNTOLD}{after}"));
         } else {
             todo.extend(inner.split(',').rev().map(|part| format!("{before}{part}{after}")));
@@ -329,6 +375,12 @@ mod tests {
             ("bash \"$PWD/run.sh\"", vec!["run.sh", "\u{1}/run.sh"]),
             ("bash ${D:-x}/s/run.sh", vec!["s/run.sh", "run.sh"]),
             ("bash $(pwd)/run.sh `pwd`/b.sh", vec!["run.sh", "b.sh"]),
+            ("P=scripts/run; bash $P.sh", vec!["scripts", "\u{1}.sh"]),
+            ("P=scripts; E=/run.sh; bash $P$E", vec!["scripts\u{1}", "\u{1}run.sh"]),
+            ("f=s/run.sh.bak; bash ${f%.bak}", vec!["s/run.sh", "s/run\u{1}"]),
+            ("for f in s/*.in; do bash ${f%.in}.sh; done", vec!["s", "\u{1}.sh"]),
+            ("xargs -I{} bash s/{}.sh", vec!["s/\u{1}.sh"]),
+            ("bash \"$(echo s/run).sh\"", vec!["s", "\u{1}.sh"]),
             ("bash ~/ws/run.sh ru$X.sh", vec!["ws/run.sh", "run.sh", "ru\u{1}.sh"]),
             ("bash $'r\\x75n.sh' $'b.sh'", vec!["r\u{1}n.sh", "b.sh"]),
         ] {
@@ -338,7 +390,10 @@ mod tests {
             }
             assert!(!words.more, "{command}");
         }
-        assert!(!Words::of("bash $f").all.iter().any(|word| word.contains(UNTOLD)));
+        for text in ["bash $f", "bash \"$f\" --out=\"$g\"", "bash $d/$f"] {
+            let told = Words::of(text).all.iter().all(|word| !word.contains(UNTOLD) || word.starts_with('-'));
+            assert!(told, "{text}");
+        }
     }
 
     #[test]

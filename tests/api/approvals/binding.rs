@@ -126,6 +126,13 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         ("bash \"$PWD/here.sh\"", "here.sh"),
         ("D=sub; bash $D/there.sh", "sub/there.sh"),
         ("bash $(echo sub)/out.sh", "sub/out.sh"),
+        ("P=sub/put; bash $P.sh", "sub/put.sh"),
+        ("for f in sub/*.in; do bash ${f%.in}.sh; done", "sub/in.sh"),
+        ("P=sub/to; E=gether.sh; bash $P$E", "sub/together.sh"),
+        ("f=sub/cut.sh.bak; bash ${f%.bak}", "sub/cut.sh"),
+        ("bash ${X:-su}${Y:-b/default.sh}", "sub/default.sh"),
+        ("bash \"$(echo sub/printed).sh\"", "sub/printed.sh"),
+        ("xargs -I{} bash sub/{}.sh <<< placed", "sub/placed.sh"),
         // Modules and directories.
         ("python3 -m mymod", "mymod.py"),
         ("python3 -msub.m2", "sub/m2.py"),

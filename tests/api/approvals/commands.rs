@@ -340,6 +340,7 @@ async fn git_asks_where_a_file_of_the_repository_names_something_elsewhere() {
     }
     std::fs::write(session.file(".git/index"), index).unwrap();
 
+    let inside = std::fs::read(session.file(".git/worktrees/inside/gitdir")).unwrap();
     let packs = std::fs::read(session.file(".git/objects/pack/multi-pack-index")).unwrap();
     let at = packs.windows(5).position(|bytes| bytes == b"pack-").unwrap();
     let mut led = packs.clone();
@@ -349,17 +350,27 @@ async fn git_asks_where_a_file_of_the_repository_names_something_elsewhere() {
         (".git/worktrees/inside/commondir", b"../../../elsewhere\n", Some(b"../..\n")),
         (".git/reftable/tables.list", b"../../x.ref\n", None),
         (".git/objects/pack/multi-pack-index.d", b"", None),
+        // From where git counts that goes by its version.
+        (".git/worktrees/inside/gitdir", b"../../inside/.git\n", Some(inside.as_slice())),
     ] {
         std::fs::create_dir_all(session.file(name).parent().unwrap()).unwrap();
         let _ = std::fs::remove_file(session.file(name));
         std::fs::write(session.file(name), elsewhere).unwrap();
-        session.asks(name, "Bash", json!({"command": "git branch"})).await;
+        session.asks(name, "Bash", json!({"command": "git branch && git worktree list"})).await;
         std::fs::remove_file(session.file(name)).unwrap();
         if let Some(plain) = plain {
             std::fs::write(session.file(name), plain).unwrap();
         }
         assert_eq!(status(&session, &format!("{name} plain"), "git branch").await, "completed", "{name}");
     }
+    // What lies in `hooks` git takes for a reference where something asks for one of that name.
+    std::fs::write(server.outside().join("token"), format!("{}\n", "5e".repeat(20))).unwrap();
+    session.write_file("hook", "#!/bin/sh\n");
+    std::fs::create_dir_all(session.file(".git/hooks")).unwrap();
+    symlink("../../hook", session.file(".git/hooks/pre-commit")).unwrap();
+    assert_eq!(status(&session, "hook", "git rev-parse HEAD").await, "completed");
+    symlink(server.outside().join("token"), session.file(".git/hooks/x")).unwrap();
+    session.asks("reference", "Bash", json!({"command": "git rev-parse hooks/x"})).await;
 }
 
 /// A shim runs what a file of the workspace chooses, whatever it is called.

@@ -105,6 +105,20 @@ fn look(words: &[String], out: &mut Carried) -> Told {
     if keeps_to_itself(program) { Told::All } else { Told::Anything }
 }
 
+/// Whether one of the words may be a program that takes from its input what it runs: a shell or another interpreter, what
+/// runs the lines that it gets, a build tool, a console.
+pub(crate) fn may_obey_input(words: &[String]) -> bool {
+    let obeys = |word: &String| {
+        let mut alone = Carried { guessed: true, ..Carried::default() };
+        look(std::slice::from_ref(word), &mut alone);
+        alone.untold
+    };
+    words.iter().any(|word| {
+        let name = kind::base_name(word);
+        runs_what_it_gets(word) || programs::RUNS_WORKSPACE.has(name) || obeys(word)
+    })
+}
+
 /// Whether the program runs none of its arguments, but for what tables of carriers say.
 fn keeps_to_itself(program: &str) -> bool {
     let name = file_name(program);

@@ -69,36 +69,26 @@ const PLAIN_NAMED: &[(&str, &str)] = &[
 /// driver, pager, hook, monitor, signature program, submodule, other work tree or fetching on demand. A line that is
 /// not understood is not plain.
 pub(crate) fn config_is_plain(text: &str) -> bool {
-    if text.len() > MAX_BYTES {
-        return false;
-    }
-    let mut keys = "";
-    text.strip_prefix('\u{feff}').unwrap_or(text).split('\n').all(|line| {
-        let line = line.strip_suffix('\r').unwrap_or(line).trim_matches([' ', '\t']);
-        if line.chars().any(|c| c.is_control() && c != '\t') || line.ends_with('\\') {
-            // A value that goes on in the next line could hide a section there.
-            return false;
-        }
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            return true;
-        }
-        if let Some(rest) = line.strip_prefix('[') {
-            return section(rest).is_some_and(|found| {
-                keys = found;
-                true
-            });
-        }
-        let name = line.split(['=', ' ', '\t', '#', ';']).next().unwrap_or_default().to_ascii_lowercase();
-        let valid = name.starts_with(|c: char| c.is_ascii_alphabetic())
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        valid && keys.split_ascii_whitespace().any(|key| key == "*" || key == name)
-    })
+    let is_plain = |setting: Setting<'_>| {
+        // In newer versions of git a place may stand in it.
+        let is_format = setting.key != "refstorage" || matches!(setting.value, Some("files" | "reftable"));
+        is_format && setting.section.keys.split_ascii_whitespace().any(|key| key == "*" || key == setting.key)
+    };
+    text.len() <= MAX_BYTES && settings(text).all(|setting| setting.is_some_and(is_plain))
 }
 
 /// How many bytes the names of objects have in a repository with these settings, which are plain. `None`: it is said in
 /// a way that is not understood, or that git does not go by (gitrepository-layout(5): extensions count from version 1 on).
 pub(crate) fn object_name_bytes(text: &str) -> Option<usize> {
-    let (formats, versions) = (values(text, "objectformat"), values(text, "repositoryformatversion"));
+    let (mut formats, mut versions) = (Vec::new(), Vec::new());
+    for setting in settings(text) {
+        let setting = setting?;
+        match (setting.section.name.as_str(), setting.section.named, setting.key.as_str()) {
+            ("extensions", false, "objectformat") => formats.push(setting.value),
+            ("core", false, "repositoryformatversion") => versions.push(setting.value),
+            _ => {}
+        }
+    }
     match (formats.as_slice(), versions.as_slice()) {
         ([], _) | ([Some("sha1")], [Some("1")]) => Some(20),
         ([Some("sha256")], [Some("1")]) => Some(32),
@@ -106,34 +96,70 @@ pub(crate) fn object_name_bytes(text: &str) -> Option<usize> {
     }
 }
 
-/// What is said of a key, in whatever section; none where it is said without a value.
-fn values<'t>(text: &'t str, name: &str) -> Vec<Option<&'t str>> {
-    let lines = text.lines().map(|line| line.trim_matches([' ', '\t']));
-    let key = |line: &str| {
-        line.split(['=', ' ', '\t', '#', ';']).next().unwrap_or_default().eq_ignore_ascii_case(name)
-    };
-    let value = |line: &'t str| line.split_once('=').map(|(_, value)| value.trim_matches([' ', '\t']));
-    lines.filter(|line| key(line)).map(value).collect()
+/// A setting in a text of git's.
+struct Setting<'t> {
+    section: Section,
+    /// In small letters.
+    key: String,
+    /// As it is written; none where there is no `=`.
+    value: Option<&'t str>,
 }
 
-/// The plain keys of the section whose head begins here; a line has nothing behind its head.
-fn section(rest: &str) -> Option<&'static str> {
-    let (table, name, behind) = if let Some((name, quoted)) = rest.split_once('"') {
+/// The head of a section.
+#[derive(Clone)]
+struct Section {
+    /// In small letters.
+    name: String,
+    /// There is a name behind that (`[remote "origin"]`).
+    named: bool,
+    /// The keys that are plain in it.
+    keys: &'static str,
+}
+
+/// The settings in their order; none for a line that is not understood.
+fn settings(text: &str) -> impl Iterator<Item = Option<Setting<'_>>> {
+    let mut section = None;
+    text.strip_prefix('\u{feff}').unwrap_or(text).split('\n').filter_map(move |line| {
+        let line = line.strip_suffix('\r').unwrap_or(line).trim_matches([' ', '\t']);
+        if line.chars().any(|c| c.is_control() && c != '\t') || line.ends_with('\\') {
+            // A value that goes on in the next line could hide a section there.
+            return Some(None);
+        }
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            return None;
+        }
+        if let Some(rest) = line.strip_prefix('[') {
+            section = section_of(rest);
+            return section.is_none().then_some(None);
+        }
+        let key = line.split(['=', ' ', '\t', '#', ';']).next().unwrap_or_default().to_ascii_lowercase();
+        let valid = key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        let value = line.split_once('=').map(|(_, value)| value.trim_matches([' ', '\t']));
+        Some(section.clone().filter(|_| valid).map(|section| Setting { section, key, value }))
+    })
+}
+
+/// The section whose head begins here; a line has nothing behind its head.
+fn section_of(rest: &str) -> Option<Section> {
+    let (named, name, behind) = if let Some((name, quoted)) = rest.split_once('"') {
         // A name with escapes in it is read by git alone.
         let (subsection, behind) = quoted.split_once('"')?;
         if subsection.contains('\\') || !name.ends_with([' ', '\t']) {
             return None;
         }
-        (PLAIN_NAMED, name.trim_matches([' ', '\t']), behind.strip_prefix(']')?)
+        (true, name.trim_matches([' ', '\t']), behind.strip_prefix(']')?)
     } else {
         let (name, behind) = rest.split_once(']')?;
-        (PLAIN, name, behind)
+        (false, name, behind)
     };
     if !behind.trim_matches([' ', '\t']).is_empty() {
         return None;
     }
     let name = name.to_ascii_lowercase();
-    table.iter().find(|(section, _)| *section == name).map(|(_, keys)| *keys)
+    let table = if named { PLAIN_NAMED } else { PLAIN };
+    let keys = table.iter().find(|(section, _)| *section == name).map_or("", |(_, keys)| *keys);
+    Some(Section { name, named, keys })
 }
 
 #[cfg(test)]
@@ -152,7 +178,7 @@ mod tests {
             "[alias]\n\tst = status\n\tx = !rm x\n",
             "[color \"status\"]\n\tadded = green\n",
             "[CORE]\n\tFileMode = true\n\tbare\n",
-            "[extensions]\n\tworktreeConfig = true\n",
+            "[extensions]\n\tworktreeConfig = true\n\trefStorage = reftable\n",
         ] {
             assert!(config_is_plain(text), "{text:?}");
         }
@@ -173,6 +199,16 @@ mod tests {
                 "[core]\nrepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n\tobjectformat = sha1\n",
                 None,
             ),
+            // What other sections say does not count.
+            (
+                "[core]\nrepositoryformatversion = 1\n[alias]\nobjectformat = sha256\n[lfs]\nrepositoryformatversion = 0\n",
+                Some(20),
+            ),
+            (
+                "[core]\nrepositoryformatversion = 1\n[color \"x\"]\nobjectformat = sha256\n[extensions]\nobjectformat = sha1\n",
+                Some(20),
+            ),
+            ("[alias]\nrepositoryformatversion = 1\n[extensions]\nobjectformat = sha256\n", None),
             // Git goes by SHA-1 then.
             ("[extensions]\n\tobjectFormat = sha256\n", None),
             ("[core]\nrepositoryformatversion = 0\n[extensions]\n\tobjectFormat = sha256\n", None),
@@ -197,6 +233,7 @@ mod tests {
             "[diff \"x\"]\n\ttextconv = x\n",
             "[diff]\n\texternal = x\n",
             "[core]\n\tfsmonitor = x\n",
+            "[extensions]\n\trefstorage = files:///x\n",
             "[core]\n\tfsMonitor = true\n",
             "[core]\n\thooksPath = x\n",
             "[core]\n\tpager = x\n",
