@@ -5,6 +5,7 @@ mod derive;
 mod greeting;
 mod open_files;
 mod places;
+mod program_pages;
 mod reload;
 mod telemetry;
 mod tokens;
@@ -161,10 +162,8 @@ async fn run(
     };
     let stop = CancellationToken::new();
     let reloading = tokio::spawn(Reloader::new(parts, loaded, derived).run(stop.clone()));
-    greeting::print(listening.address, &places, &made, &floor);
-    let (address, version) = (listening.address, env!("CARGO_PKG_VERSION"));
-    tracing::info!(%address, version, "listening");
-    let facts = Arc::new(facts(floor, address.ip(), &bounds));
+    let address = listening.address;
+    let facts = Arc::new(facts(floor.clone(), address.ip(), &bounds));
     let state = ApiState {
         sessions: sessions.clone(),
         store,
@@ -178,6 +177,9 @@ async fn run(
     let router = http::router(state);
     let serving = http::serve(listening.counting(metrics), router, serve_limits, stop.clone(), abort.clone());
     let serving = tokio::spawn(serving);
+    program_pages::give_back();
+    greeting::print(address, &places, &made, &floor);
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
     signals.come().await;
     tracing::info!("shutting down");
     let grace = Duration::from_millis(in_force.now().config.server.shutdown_grace_ms);

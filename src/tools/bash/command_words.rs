@@ -70,6 +70,11 @@ impl Words {
     pub(super) fn of(command: &str) -> Self {
         let mut words = Self::default();
         words.text(command, 0);
+        // `S+=.sh`
+        words.glued |= command.contains("+=");
+        for mark in placed(command) {
+            words.text(&command.replace(mark, UNTOLD.encode_utf8(&mut [0; 4])), 0);
+        }
         words.put_together();
         let named: Vec<String> = words.all.clone();
         for endings in ENDINGS.iter().filter(|(program, _)| named.iter().any(|word| is_called(word, program)))
@@ -114,14 +119,22 @@ impl Words {
         let glue = |c: char| c.is_whitespace() || ";|&()<>`\"'!\\".contains(c);
         text.split(glue).filter(|piece| !piece.is_empty()).for_each(|piece| self.tails(piece));
         for expansion in text.split("${").skip(1) {
-            self.of_expansion(expansion.split('}').next().unwrap_or_default());
+            let (inner, behind) = expansion.split_once('}').unwrap_or((expansion, ""));
+            self.of_expansion(inner);
+            // `${S:-${D:-scripts}/run.sh}`
+            let behind = behind.split(|c: char| c.is_whitespace() || "}\"'`".contains(c)).next();
+            behind.filter(|rest| !rest.is_empty()).into_iter().for_each(|rest| {
+                self.tails(&format!("{UNTOLD}{rest}"));
+            });
         }
     }
 
     /// What an expansion may give beside the variable's value: `X:-run.sh`, `X/a/run`.
     fn of_expansion(&mut self, inner: &str) {
-        let name = |c: char| c.is_alphanumeric() || "_!@*[]".contains(c);
+        let name = |c: char| c.is_alphanumeric() || "_!@*".contains(c);
         let given = inner.trim_start_matches(name);
+        let given =
+            given.strip_prefix('[').and_then(|index| index.split_once(']')).map_or(given, |(_, given)| given);
         self.changed |= given.starts_with(['#', '%', '/', '^', ',', '@', ':']) && !given.starts_with(":-");
         let given = given.trim_start_matches([':', '-', '=', '+', '?', '/', '#', '%', '^', ',']);
         self.tails(given);
@@ -138,6 +151,10 @@ impl Words {
         self.more |= marks.next().is_some();
         word.split(MARKS).for_each(|part| self.one(part));
         letters.split(MARKS).for_each(|part| self.one(part));
+        // The working directory by another name: proc_pid_cwd(5).
+        if let Some((_, path)) = word.strip_prefix("/proc/").and_then(|own| own.split_once("/cwd/")) {
+            self.one(path);
+        }
         if let Some(path) = word.split_once("file://").map(|(_, path)| path) {
             let path = path.split(['?', '#']).next().unwrap_or_default();
             self.one(path.strip_prefix("localhost").unwrap_or(path));
@@ -183,7 +200,7 @@ impl Words {
                 self.add(&format!("{UNTOLD}{}", word.trim_start_matches('/')));
             }
             if self.changed {
-                self.add(&word[name..]);
+                word.match_indices('/').take(PARTS_MAX).for_each(|(slash, _)| self.add(&word[slash + 1..]));
                 for (dot, _) in word[name..].match_indices('.').filter(|(dot, _)| *dot > 0) {
                     self.add(&word[..name + dot]);
                     self.add(&format!("{}{UNTOLD}", &word[..name + dot]));
@@ -199,7 +216,7 @@ impl Words {
             self.add(&format!("{path}.{ending}"));
         }
         let is_module = path.split('.').all(|part| {
-            !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '/'))
+            !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '/' | UNTOLD))
         });
         if is_module && path.contains('.') {
             let path = path.replace('.', "/");
@@ -212,6 +229,27 @@ impl Words {
             }
         }
     }
+}
+
+/// Marks in whose place xargs(1) and parallel(1) put what they read: `-I %`, `-IX`, `--replace=X`.
+fn placed(command: &str) -> impl Iterator<Item = &str> {
+    const MAX: usize = 4;
+    let mut words = command.split_whitespace();
+    let marks = std::iter::from_fn(move || {
+        words
+            .by_ref()
+            .find_map(|word| match word.strip_prefix("-I") {
+                Some("") => Some(None),
+                Some(mark) => Some(Some(mark)),
+                None => word.strip_prefix("--replace=").map(Some),
+            })?
+            .or_else(|| words.next())
+    });
+    let bare = |mark: &'_ str| mark.trim_matches(['\'', '"']).len();
+    marks
+        .filter(move |mark| bare(mark) > 0 && *mark != "{}")
+        .map(|mark| mark.trim_matches(['\'', '"']))
+        .take(MAX)
 }
 
 /// Whether something stands right beside what the shell puts there: a directory before it or behind it does not, nor do the
@@ -381,6 +419,13 @@ mod tests {
             ("for f in s/*.in; do bash ${f%.in}.sh; done", vec!["s", "\u{1}.sh"]),
             ("xargs -I{} bash s/{}.sh", vec!["s/\u{1}.sh"]),
             ("bash \"$(echo s/run).sh\"", vec!["s", "\u{1}.sh"]),
+            ("python3 -m s.$M; python3 -m \"$P.mod\"", vec!["s/\u{1}.py", "\u{1}/mod.py"]),
+            ("bash \"${S:-${D:-s}/run.sh}\"", vec!["s", "run.sh"]),
+            ("S=s/run; S+=.sh; bash $S", vec!["s/run\u{1}"]),
+            ("xargs -I % bash s/%.sh; xargs -I'XX' bash t/XX.sh", vec!["s/\u{1}.sh", "t/\u{1}.sh"]),
+            ("bash ${a[i-0]%.bak} s/run.sh.bak", vec!["s/run.sh"]),
+            ("f=x/s/run.sh; bash ${f#x/}", vec!["s/run.sh"]),
+            ("bash /proc/self/cwd/s/run.sh", vec!["s/run.sh"]),
             ("bash ~/ws/run.sh ru$X.sh", vec!["ws/run.sh", "run.sh", "ru\u{1}.sh"]),
             ("bash $'r\\x75n.sh' $'b.sh'", vec!["r\u{1}n.sh", "b.sh"]),
         ] {
