@@ -58,6 +58,31 @@ pub(crate) fn working_trees(
     found.filter_map(|start| nearest(workspace, &start.real)).map(|(tree, _)| tree).collect()
 }
 
+/// Where git may take the attributes of files from in these working trees.
+pub(crate) fn attributes(workspace: &Workspace, trees: &BTreeSet<PathBuf>) -> git::Attributes {
+    let unborn =
+        trees.iter().map(|tree| tree.join(".git")).find(|git| !has_commit(workspace, git).unwrap_or(true));
+    let bytes = |git: PathBuf| {
+        let settings = String::from_utf8(read(workspace, &git, "config", MAX_SETTINGS)?).ok()?;
+        git::object_name_bytes(&settings)
+    };
+    unborn.map_or(git::Attributes::OfHead, |git| git::Attributes::None(bytes(git).unwrap_or_default()))
+}
+
+/// Whether the repository's branch has a commit, for all that is told by names. `None`: something cannot be read.
+fn has_commit(workspace: &Workspace, git: &Path) -> Option<bool> {
+    const MAX_PACKED: u64 = 16 * 1024 * 1024;
+    let head = String::from_utf8(read(workspace, git, "HEAD", MAX_HEAD)?).ok()?;
+    let Some(branch) = head.strip_prefix("ref:").map(str::trim_ascii) else { return Some(true) };
+    if !is_missing(workspace, git, branch) || !is_missing(workspace, git, "reftable") {
+        return Some(true);
+    }
+    let packed = read(workspace, git, "packed-refs", MAX_PACKED)?;
+    let is_branch =
+        |line: &[u8]| line.strip_suffix(branch.as_bytes()).is_some_and(|rest| rest.ends_with(b" "));
+    Some(packed.split(|byte| *byte == b'\n').any(is_branch))
+}
+
 /// Whether no file in the directories of the text's proxies, nor above them, chooses what they stand for, and the text
 /// makes none.
 pub(super) fn no_toolchain_chosen(

@@ -40,10 +40,11 @@ const BY_OPTION: &[(&str, char, &[&str])] = &[
 
 /// Whether a file says what the command writes.
 pub(in crate::permission) fn is_told_by_file(words: &[String]) -> bool {
-    // A program that no table knows may run its words.
-    let guessed = carriers::carried(words).guessed;
-    let further = (1..words.len().saturating_sub(1)).filter(|_| guessed);
-    std::iter::once(0).chain(further).any(|at| program_is_told(&words[at..]))
+    // A program that no table knows may run its words, and a shell among them a text, which is not looked into.
+    let carried = carriers::carried(words);
+    let further = (1..words.len().saturating_sub(1)).filter(|_| carried.guessed);
+    !carried.guessed_scripts.is_empty()
+        || std::iter::once(0).chain(further).any(|at| program_is_told(&words[at..]))
 }
 
 fn program_is_told(words: &[String]) -> bool {
@@ -110,6 +111,8 @@ mod tests {
 
     #[test]
     fn what_a_file_tells_to_write_is_known_by_program_and_option() {
+        let text = ["memusage", "sh", "-c", "tar xf a.tar"].map(str::to_owned);
+        assert!(is_told_by_file(&text) && !is_told_by_file(&["frob", "-m", "tar xf a"].map(str::to_owned)));
         for (command, want) in [
             ("patch -p1 -i x.diff", true),
             ("patch f x.diff", true),

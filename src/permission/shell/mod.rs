@@ -365,7 +365,9 @@ impl CommandAnalysis {
         if self.reads_by_git().next().is_none() {
             return Vec::new();
         }
-        git::safe_environment(&repository::working_trees(self, workspace, directory))
+        let trees = repository::working_trees(self, workspace, directory);
+        let attributes = repository::attributes(workspace, &trees);
+        git::safe_environment(&trees, attributes)
     }
 
     /// Whether an `rg` is in it that is known to read only, but for lines of ignore files that it cannot parse: those it

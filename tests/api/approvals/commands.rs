@@ -512,6 +512,58 @@ async fn git_reads_unasked_where_its_settings_are_plain() {
     assert!(!marked.exists());
 }
 
+/// Git asks for the attributes of whatever a tree of the repository names, which may lie anywhere; those of the last commit hold.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the repository is made by a person, not by the server")]
+async fn no_tree_of_a_repository_leads_git_to_attributes_elsewhere() {
+    let server = TestServer::start();
+    let session = server.session().await;
+    std::fs::write(server.outside().join(".gitattributes"), "* t0ken:outside\n").unwrap();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(arguments);
+        let done = command.current_dir(session.file(".")).output().unwrap();
+        assert!(done.status.success(), "{arguments:?} {done:?}");
+        String::from_utf8(done.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "-q", "-b", "main"]);
+    session.write_file("f", "one\n");
+    let blob = git(&["hash-object", "-w", "f"]);
+    let name = server.outside().join("f");
+    let mut tree = format!("100644 {}\0", name.display()).into_bytes();
+    tree.extend((0..20).map(|at| u8::from_str_radix(&blob[2 * at..2 * at + 2], 16).unwrap()));
+    std::fs::write(session.file("tree"), tree).unwrap();
+    let tree = git(&["hash-object", "-t", "tree", "-w", "--literally", "tree"]);
+    let odd = git(&["commit-tree", &tree, "-m", "odd"]);
+    git(&["branch", "odd", &odd]);
+    let reads = async |id: &str, command: &str| {
+        let call = session.bash(id, command).await.expect(200);
+        assert_eq!(call["status"], "completed", "{call}");
+        let text = call["result"]["result"].as_str().unwrap().to_owned();
+        assert!(!text.contains("t0ken"), "{command}: {text}");
+        text
+    };
+    // It would go there.
+    let led = std::process::Command::new("git").args(["show", "odd"]).current_dir(session.file(".")).output();
+    assert!(String::from_utf8_lossy(&led.unwrap().stderr).contains("t0ken"));
+    let forms = ["git show odd", "git log -p odd", "git log --stat odd", "git diff odd", "git grep one odd"];
+    for (n, command) in forms.into_iter().enumerate() {
+        assert!(reads(&format!("unborn {n}"), command).await.contains('f'), "{command}");
+    }
+    assert!(reads("status", "git status -s").await.contains("?? f"));
+    session.write_file(".gitattributes", "f -diff\n");
+    git(&["add", "f", ".gitattributes"]);
+    git(&["commit", "-qm", "first"]);
+    session.write_file("f", "two\n");
+    for (n, command) in forms.into_iter().enumerate() {
+        assert!(reads(&format!("born {n}"), command).await.contains('f'), "{command}");
+    }
+    for packed in [false, true] {
+        assert!(reads(&format!("own {packed}"), "git diff").await.contains("Binary files"));
+        git(&["pack-refs", "--all"]);
+    }
+}
+
 /// Four files make a directory that git takes for a bare repository, and none of them is called `.git`: a rule for a
 /// command of git must not run what their settings name.
 #[tokio::test]

@@ -8,7 +8,7 @@
 //!    with `objects` and `refs`), so that git looks no further; the working directory lies in none; it has no
 //!    `commondir` and no `alternates`, and no file of it names another one elsewhere; [`config_is_plain`] of `config` and `config.worktree` in it, and
 //!    [`directories_of`] its `index` (no file is fine for these three), which lead through no symlink;
-//! 3. the command gets [`SAFE_ENVIRONMENT`], and by [`safe_environment`] leave to read another user's repository.
+//! 3. the command gets [`safe_environment`], with leave to read another user's repository.
 //!
 //! What the words cannot switch off is refused by the second (filters, `textconv` and diff drivers, which have
 //! names of their own; includes; submodules, whose own settings hold in the git that looks into them), what comes
@@ -16,6 +16,7 @@
 //! repositories that lie bare among the files). Source: the manual of git 2.47, pages beside each line.
 
 mod config;
+mod environment;
 mod index;
 mod opened;
 mod packs;
@@ -24,89 +25,20 @@ mod settings;
 
 pub(crate) use config::{config_is_plain, object_name_bytes};
 #[cfg(test)]
+use environment::SAFE_ENVIRONMENT;
+pub(crate) use environment::{Attributes, safe_environment};
+#[cfg(test)]
 use index::index_is_plain;
 pub(crate) use index::{directories_of, names_of};
 pub(crate) use opened::opens;
 pub(crate) use packs::{MAX_MULTI_PACK, packs_lie_beside, tables_lie_beside};
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::read_only::{Known, KnownUse, Line, Operand, Operands, PLAIN};
 use super::setting_up;
 use crate::permission::lexical::between_blanks;
 use crate::permission::subject::Access;
-
-/// What Bash sets for a command of git that runs only because it is known.
-pub(crate) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
-    // git(1): no settings but the repository's own.
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_CONFIG_SYSTEM", "/dev/null"),
-    ("GIT_CONFIG_GLOBAL", "/dev/null"),
-    ("GIT_ATTR_NOSYSTEM", "1"),
-    // The index is not written, so no hook hears of it.
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    // Objects that are missing are not fetched, and nothing else is.
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_ALLOW_PROTOCOL", "none"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_ASKPASS", "false"),
-    ("GIT_SSH_COMMAND", "false"),
-    ("GIT_PAGER", "cat"),
-    ("PAGER", "cat"),
-    ("GIT_EDITOR", ":"),
-    ("GIT_SEQUENCE_EDITOR", ":"),
-    // git-config(1): these hold over the repository's own settings.
-    ("GIT_CONFIG_COUNT", "13"),
-    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-    ("GIT_CONFIG_KEY_1", "core.hooksPath"),
-    ("GIT_CONFIG_VALUE_1", "/dev/null"),
-    ("GIT_CONFIG_KEY_2", "core.pager"),
-    ("GIT_CONFIG_VALUE_2", "cat"),
-    // A directory of the workspace that looks like a repository is none.
-    ("GIT_CONFIG_KEY_3", "safe.bareRepository"),
-    ("GIT_CONFIG_VALUE_3", "explicit"),
-    ("GIT_CONFIG_KEY_4", "log.showSignature"),
-    ("GIT_CONFIG_VALUE_4", "false"),
-    ("GIT_CONFIG_KEY_5", "gpg.program"),
-    ("GIT_CONFIG_VALUE_5", "false"),
-    ("GIT_CONFIG_KEY_6", "diff.ignoreSubmodules"),
-    ("GIT_CONFIG_VALUE_6", "all"),
-    ("GIT_CONFIG_KEY_7", "diff.submodule"),
-    ("GIT_CONFIG_VALUE_7", "short"),
-    ("GIT_CONFIG_KEY_8", "submodule.recurse"),
-    ("GIT_CONFIG_VALUE_8", "false"),
-    ("GIT_CONFIG_KEY_9", "status.submoduleSummary"),
-    ("GIT_CONFIG_VALUE_9", "false"),
-    // Nor does `diff` write the index, which it does without the optional lock.
-    ("GIT_CONFIG_KEY_10", "diff.autoRefreshIndex"),
-    ("GIT_CONFIG_VALUE_10", "false"),
-    // What the index says of where its entries begin, and of what lay untracked, is not believed.
-    ("GIT_CONFIG_KEY_11", "index.threads"),
-    ("GIT_CONFIG_VALUE_11", "1"),
-    ("GIT_CONFIG_KEY_12", "core.untrackedCache"),
-    ("GIT_CONFIG_VALUE_12", "false"),
-];
-
-/// [`SAFE_ENVIRONMENT`] for a text whose gits find these working trees: git takes them though they are another user's
-/// (git-config(1), `safe.directory`, which counts in variables as it does for a command). What that guards against, hooks and
-/// settings of others, has been looked at or is switched off.
-pub(crate) fn safe_environment(trees: &BTreeSet<PathBuf>) -> Vec<(OsString, OsString)> {
-    const COUNT: &str = "GIT_CONFIG_COUNT";
-    let is_setting = |name: &str| name.starts_with("GIT_CONFIG_KEY_");
-    let own = SAFE_ENVIRONMENT.iter().filter(|(name, _)| is_setting(name)).count();
-    let constant = SAFE_ENVIRONMENT.iter().filter(|(name, _)| *name != COUNT);
-    let mut environment: Vec<(OsString, OsString)> =
-        constant.map(|(name, value)| (name.into(), value.into())).collect();
-    environment.push((COUNT.into(), (own + trees.len()).to_string().into()));
-    for (number, tree) in (own..).zip(trees) {
-        environment.push((format!("GIT_CONFIG_KEY_{number}").into(), "safe.directory".into()));
-        environment.push((format!("GIT_CONFIG_VALUE_{number}").into(), tree.clone().into()));
-    }
-    environment
-}
 
 /// Options of diff's output that `diff`, `log`, `show` and `stash show` share. Left out: `--ext-diff`, `--textconv`,
 /// `--output`, `-O`, `--no-index`, `--submodule`, `--ignore-submodules`.
@@ -401,7 +333,7 @@ fn behind_colons(known: &mut KnownUse) -> Option<()> {
     Some(())
 }
 
-/// git-config(1): settings for one command, which hold over [`SAFE_ENVIRONMENT`].
+/// git-config(1): settings for one command, which hold over [`safe_environment`].
 fn is_harmless_setting(setting: &str) -> bool {
     let Some((key, value)) = setting.split_once('=') else { return false };
     match key.to_ascii_lowercase().as_str() {

@@ -239,7 +239,7 @@ fn a_repository_of_another_user_is_read() {
     trap.set("core.fsmonitor", &trap.program("monitor"));
     let git = |trees: &[PathBuf], directory: &Path| {
         let trees = trees.iter().cloned().collect();
-        let environment = safe_environment(&trees);
+        let environment = safe_environment(&trees, Attributes::OfHead);
         let mut environment: Vec<(&str, &str)> = environment
             .iter()
             .map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap()))
@@ -255,10 +255,11 @@ fn a_repository_of_another_user_is_read() {
     assert!(git(&[root.join("sub"), root.clone()], &root.join("sub")));
     assert!(!trap.sprang());
 
-    let names: Vec<_> = safe_environment(&[root].into()).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<_> =
+        safe_environment(&[root].into(), Attributes::None(20)).into_iter().map(|(name, _)| name).collect();
     let distinct: std::collections::HashSet<_> = names.iter().collect();
     assert_eq!(distinct.len(), names.len());
-    assert_eq!(names.len(), SAFE_ENVIRONMENT.len() + 2);
+    assert_eq!(names.len(), SAFE_ENVIRONMENT.len() + 3);
 }
 
 /// Why the gate asks about whoever is in a `.git`, and about a `.git` that is no repository.

@@ -214,6 +214,18 @@ const TABLE: &[Known] = &[
     },
     Known { names: &["sleep"], operands: Operands::Text, ..PLAIN },
     Known { names: &["seq"], flags: "w", values: "fs", operands: Operands::Text, ..PLAIN },
+    // 7.2, 20.5, 20.6, 26.1 and numfmt's; `-o` and `--random-source` of shuf, and files of who, are left out.
+    Known { names: &["shuf"], flags: "ez", values: "ni", ..PLAIN },
+    Known { names: &["users", "who"], operands: Operands::None, ..PLAIN },
+    Known { names: &["factor"], operands: Operands::Text, ..PLAIN },
+    Known {
+        names: &["numfmt"],
+        values: "d",
+        long: &["header"],
+        long_values: &["from to from-unit to-unit field format padding round suffix"],
+        operands: Operands::Text,
+        ..PLAIN
+    },
     // debianutils which(1).
     Known { names: &["which"], flags: "a", operands: Operands::Read(special::programs), ..PLAIN },
     // util-linux 2.38: rev(1), hexdump(1) (without `-e` and `-f`, formats of its own), column(1).
@@ -411,5 +423,5 @@ pub(super) static READING_NO_HOME: Names = Names::of(&[
     ": whoami arch tty logname nproc basename dirname printenv env hostname groups jobs times uname id date sleep",
     "seq which rev uptime free pgrep ss strings xxd cmp diff grep egrep fgrep rg sed awk gawk mawk tree find xargs",
     "cd set type command umask ulimit exit locale tee mkdir rmdir touch cp mv rm ln chmod mktemp",
-    "git tar gzip gunzip zcat gcc g++ cc c++ make sh bash dash ld as ps expr sum time timeout nice",
+    "git tar gzip gunzip zcat gcc g++ cc c++ make sh bash dash ld as ps expr sum time timeout nice shuf factor numfmt",
 ]);
