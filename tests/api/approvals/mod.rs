@@ -6,6 +6,7 @@ mod decide;
 mod edits;
 pub(crate) mod forwarded;
 mod forwarding_fails;
+mod git;
 mod grants;
 mod list;
 mod modes;
