@@ -14,6 +14,7 @@ use super::client::{Answer, Client};
 use super::color::{Paint, Tone};
 use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
+use super::ids;
 use super::output::{self, Output};
 use super::paging::Paging;
 use super::span;
@@ -26,7 +27,7 @@ const MORE: &str = "┆ ";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ApprovalsArgs {
-    /// Show this one in full; the beginning of its id is enough
+    /// Show this one in full; the last 8 characters of its id are enough
     id: Option<String>,
     /// Only those of this session
     #[arg(long, value_name = "SESSION", conflicts_with = "id")]
@@ -84,7 +85,7 @@ async fn show(args: &ApprovalsArgs, client: &Client, output: &mut Output) -> Res
     Ok(0)
 }
 
-/// The approval whose id is given, or begins so and waits as the only one.
+/// The approval whose id is given, or ends so and waits.
 pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval), CliError> {
     match client.get(&["approvals", id], &Vec::new(), Duration::ZERO).await {
         Ok(answer) => {
@@ -97,8 +98,8 @@ pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval)
     let mut fitting: Vec<Value> = Vec::new();
     let mut pages = listed(client, None, false, false);
     while let Some(items) = pages.next().await? {
-        let begins = |item: &Value| item["approval_id"].as_str().is_some_and(|whole| whole.starts_with(id));
-        fitting.extend(items.into_iter().filter(begins));
+        let meant = |item: &Value| item["approval_id"].as_str().is_some_and(|whole| ids::is_meant(whole, id));
+        fitting.extend(items.into_iter().filter(meant));
         if fitting.len() > 1 {
             break;
         }
@@ -110,12 +111,12 @@ pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval)
             Ok((answer, approval))
         }
         Err(fitting) if fitting.is_empty() => Err(CliError::usage(
-            format!("no approval {id}, and none that waits begins so"),
-            "`toolgate approvals` lists what waits, `--all` what is over too",
+            format!("no approval {id}, and none that waits ends so"),
+            ids::hint("toolgate approvals"),
         )),
         Err(_) => Err(CliError::usage(
-            format!("more than one approval that waits begins with {id}"),
-            "give more of its id; `toolgate approvals` lists them",
+            format!("more than one approval that waits ends with {id}"),
+            ids::hint("toolgate approvals"),
         )),
     }
 }

@@ -14,7 +14,7 @@ use super::span;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ApproveArgs {
-    /// The approval; the beginning of its id is enough
+    /// The approval; the last 8 characters of its id are enough
     id: String,
     /// For how long calls like this one are allowed
     #[arg(long, value_enum, default_value_t = ScopeArg::Once)]

@@ -13,7 +13,7 @@ use super::client::Client;
 use super::error::CliError;
 use super::output::Output;
 
-/// Decides on the approval whose id begins so.
+/// Decides on the approval of this id.
 pub(super) async fn decide(
     client: &Client,
     id: &str,

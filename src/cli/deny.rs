@@ -13,7 +13,7 @@ use super::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DenyArgs {
-    /// The approval; the beginning of its id is enough
+    /// The approval; the last 8 characters of its id are enough
     id: String,
     /// A message to the model: why, or what to do instead
     #[arg(long, value_name = "TEXT")]

@@ -10,6 +10,7 @@ use super::approvals::scope_name;
 use super::client::Client;
 use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
+use super::ids;
 use super::output::{self, Output};
 use super::paging::Paging;
 
@@ -46,7 +47,7 @@ struct ListArgs {
 #[derive(Debug, Args)]
 #[command(after_help = REVOKE_EXAMPLES)]
 struct RevokeArgs {
-    /// The grant; the beginning of its id is enough
+    /// The grant; the last 8 characters of its id are enough
     id: String,
     /// Print what was taken back as JSON
     #[arg(long)]
@@ -139,30 +140,31 @@ async fn revoke(args: &RevokeArgs, output: &mut Output) -> Result<u8, CliError> 
     Ok(0)
 }
 
-/// The only grant whose id is, or begins, so.
+/// The only grant whose id is, or ends, so.
 async fn find(client: &Client, id: &str) -> Result<(Grant, serde_json::Value), CliError> {
     let mut fitting = Vec::new();
     let mut pages = Paging::new(client, &["grants"], Vec::new());
     while let Some(items) = pages.next().await? {
-        let begins =
-            |item: &serde_json::Value| item["grant_id"].as_str().is_some_and(|whole| whole.starts_with(id));
-        fitting.extend(items.into_iter().filter(begins));
+        let meant = |item: &serde_json::Value| {
+            item["grant_id"].as_str().is_some_and(|whole| whole == id || ids::is_meant(whole, id))
+        };
+        fitting.extend(items.into_iter().filter(meant));
     }
-    // A whole id may be the beginning of another one.
+    // A whole id may be the end of another one.
     let whole = fitting.iter().position(|item| item["grant_id"].as_str() == Some(id));
     let index = match (whole, fitting.len()) {
         (Some(index), _) => index,
         (None, 1) => 0,
         (None, 0) => {
             return Err(CliError::usage(
-                format!("no grant's id is or begins with {id}"),
-                "`toolgate grants` lists them",
+                format!("no grant's id is or ends with {id}"),
+                ids::hint("toolgate grants"),
             ));
         }
         (None, _) => {
             return Err(CliError::usage(
-                format!("more than one grant begins with {id}"),
-                "give more of its id; `toolgate grants` lists them",
+                format!("more than one grant ends with {id}"),
+                ids::hint("toolgate grants"),
             ));
         }
     };

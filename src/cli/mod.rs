@@ -23,6 +23,7 @@ mod events;
 mod fake_server;
 mod grants;
 mod health;
+mod ids;
 mod info;
 mod openapi;
 mod output;

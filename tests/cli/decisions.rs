@@ -18,7 +18,12 @@ fn what_waits_is_listed_shown_and_decided() {
     let colored = server.run(&["approvals", &first, "--color", "always"]).expect(0);
     assert!(colored.out.contains('\u{1b}') && !plain.contains('\u{1b}'), "{colored:#?}");
 
-    server.run(&["approve", &first]).expect(0).shows(&["allowed once", "touch x"]);
+    // The beginning of an id is a time, and may be that of what was asked after what was seen.
+    for part in [&first[..first.len() - 1], &first[..12], &first[first.len() - 7..]] {
+        server.run(&["approve", part]).expect(2).says(&["last 8 characters"]);
+        server.run(&["deny", part]).expect(2);
+    }
+    server.run(&["approve", &first[first.len() - 8..]]).expect(0).shows(&["allowed once", "touch x"]);
     let denied = server.run(&["deny", &second, "--message", "use z", "--json"]).expect(0).json();
     assert_eq!(denied["status"], "denied");
     let late = server.run(&["approve", &second]).expect(6);
@@ -47,7 +52,8 @@ fn grants_are_listed_and_taken_back() {
     server.run(&["rules", "explain", "Bash(make)", "--session", "s"]).expect(0).shows(&["granted before"]);
     let id = grants[0]["grant_id"].as_str().unwrap();
     server.run(&["grants", "revoke", "grt_nothing"]).expect(2).says(&["toolgate grants"]);
-    let run = server.run(&["grants", "revoke", &id[..id.len() - 2]]).expect(0);
+    server.run(&["grants", "revoke", &id[..id.len() - 2]]).expect(2).says(&["last 8 characters"]);
+    let run = server.run(&["grants", "revoke", &id[id.len() - 8..]]).expect(0);
     assert_eq!(run.out, format!("revoked {id}: Bash(make) in .\n"));
     assert!(server.run(&["grants", "--json"]).expect(0).out.is_empty());
     server.run(&["rules", "explain", "Bash(make)", "--session", "s"]).expect(4);
