@@ -959,6 +959,8 @@ mod tests {
             ("docker compose *", "docker compose exec web touch x", false),
             ("docker compose *", "docker compose run web touch x", false),
             ("docker compose *", "docker compose -f /x/dev.yml up", false),
+            ("docker compose *", "docker compose --env-file ../.env config", false),
+            ("docker compose *", "docker compose --env-file=dev.env config", true),
             ("docker compose exec web *", "docker compose exec web cat x", true),
             ("docker *", "docker compose up", false),
             ("coverage *", "coverage html -d /x", false),

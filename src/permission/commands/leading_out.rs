@@ -56,7 +56,7 @@ const TABLE: &[Row] = &[
     // docker-build(1), docker-save(1), docker-volume-create(1), docker-buildx-bake(1), docker-compose(1).
     Row {
         names: "docker podman docker-compose",
-        long: "output iidfile metadata-file cache-to secret build-context opt set file project-directory tlscacert tlscert",
+        long: "output iidfile metadata-file cache-to secret build-context opt set file project-directory env-file label-file cidfile tlscacert tlscert",
         short: "of",
     },
     // cli.github.com/manual; kubernetes.io, "kubectl"; helm.sh/docs, "helm template", "helm pull".

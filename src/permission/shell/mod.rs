@@ -18,6 +18,7 @@ pub(crate) mod scan;
 mod script;
 mod second;
 mod segment;
+mod subcommand;
 mod uses;
 mod word;
 mod word_paths;

@@ -99,3 +99,29 @@ async fn whole_directories_ask_where_a_rule_asks_about_what_lies_there() {
         usual.is(&disk, command, "allow").await;
     }
 }
+
+/// A rule for a subcommand holds behind options, and for its other names: what may be meant is asked about.
+#[tokio::test]
+async fn subcommands_are_found_behind_options_and_by_other_names() {
+    let disk = files();
+    let rules = ["Bash(npm publish *)", "Bash(cargo run *)", "Bash(kubectl delete *)", "Bash(make deploy)"];
+    for (command, want) in [
+        ("npm pub", "forced"),
+        ("npm -s publish --tag x", "forced"),
+        ("npm --tag x publish", "forced"),
+        ("cd src && npm publi", "forced"),
+        ("sh -c 'npm pub'", "forced"),
+        ("x=$y; npm -w a pub", "forced"),
+        ("cargo +nightly r --release", "forced"),
+        ("kubectl -n x --context y delete pod z", "forced"),
+        ("make -j4 -C src deploy", "forced"),
+        ("npm pack", "allow"),
+        ("npm run publish", "allow"),
+        ("cargo test run", "allow"),
+        ("kubectl -n x get pods", "allow"),
+        ("make -j4 build", "allow"),
+    ] {
+        Given { deny: &rules, bypass: true, ..Given::default() }.is(&disk, command, want).await;
+        Given { always_ask: &rules, bypass: true, ..Given::default() }.is(&disk, command, want).await;
+    }
+}
