@@ -74,8 +74,12 @@ fn has_commit(workspace: &Workspace, git: &Path) -> Option<bool> {
     const MAX_PACKED: u64 = 16 * 1024 * 1024;
     let head = String::from_utf8(read(workspace, git, "HEAD", MAX_HEAD)?).ok()?;
     let Some(branch) = head.strip_prefix("ref:").map(str::trim_ascii) else { return Some(true) };
-    if !is_missing(workspace, git, branch) || !is_missing(workspace, git, "reftable") {
+    if !is_missing(workspace, git, branch) {
         return Some(true);
+    }
+    // What tables say is not read: without any commit's attributes git goes on, without a commit it would not.
+    if !is_missing(workspace, git, "reftable") {
+        return Some(false);
     }
     let packed = read(workspace, git, "packed-refs", MAX_PACKED)?;
     let is_branch =
