@@ -468,19 +468,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_prefix_must_be_unique() {
+    async fn an_ending_must_be_unique() {
         let missing = || Reply::json(404, r#"{"title":"Not found","status":404}"#);
-        let (outcome, text, _) = shown(
-            &["apr_2", "--json"],
-            vec![missing(), Reply::json(200, &list(&["apr_11", "apr_22"], None))],
-        )
-        .await;
+        let waiting = || Reply::json(200, &list(&["apr_1a345678", "apr_1b345678", "apr_1abcdefgh"], None));
+        let (outcome, text, _) = shown(&["abcdefgh", "--json"], vec![missing(), waiting()]).await;
         assert_eq!(outcome.unwrap(), 0);
-        assert!(text.contains("apr_22"), "{text}");
-        for id in ["apr_", "apr_3"] {
-            let list = Reply::json(200, &list(&["apr_11", "apr_22"], None));
-            let (outcome, _, _) = shown(&[id], vec![missing(), list]).await;
+        assert!(text.contains("apr_1abcdefgh"), "{text}");
+        // A beginning, an end that is too short, two of none.
+        for id in ["apr_1abcdefg", "bcdefgh", "_1c345678", "87654321"] {
+            let (outcome, _, _) = shown(&[id], vec![missing(), waiting()]).await;
             assert_eq!(outcome.unwrap_err().exit_code(), super::super::error::USAGE, "{id}");
         }
+        let two = Reply::json(200, &list(&["apr_1_12345678", "apr_2_12345678"], None));
+        let (outcome, _, _) = shown(&["12345678"], vec![missing(), two]).await;
+        assert_eq!(outcome.unwrap_err().exit_code(), super::super::error::USAGE);
     }
 }
