@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Instant;
 
 /// One connection.
 pub(crate) struct Client {
@@ -38,6 +39,18 @@ impl Client {
             }
         }
     }
+}
+
+/// Exchanges per second over some connections at once.
+pub(crate) fn rate<F: FnMut() + Send>(count: usize, connections: usize, connect: impl Fn() -> F) -> f64 {
+    let mut exchanges: Vec<F> = (0..connections).map(|_| connect()).collect();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for exchange in &mut exchanges {
+            scope.spawn(move || (0..count / connections).for_each(|_| exchange()));
+        }
+    });
+    (count / connections * connections) as f64 / start.elapsed().as_secs_f64()
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {

@@ -49,10 +49,10 @@ impl Log {
             while let Some(first) = rows.blocking_recv() {
                 let mut group = vec![first];
                 group.extend(std::iter::from_fn(|| rows.try_recv().ok()).take(GROUP_MAX - 1));
-                let bodies: Vec<&[u8]> = group.iter().map(|(body, _)| body.as_ref()).collect();
-                self.commit(&bodies, false);
-                for (_, committed) in group {
-                    let _ = committed.send(());
+                let bodies: Vec<&[u8]> = group.iter().map(|row| row.body.as_ref()).collect();
+                self.commit(&bodies, group.iter().any(|row| row.synced));
+                for row in group {
+                    let _ = row.committed.send(());
                 }
             }
         });
@@ -60,17 +60,21 @@ impl Log {
     }
 }
 
-type Message = (axum::body::Bytes, oneshot::Sender<()>);
+struct Message {
+    body: axum::body::Bytes,
+    synced: bool,
+    committed: oneshot::Sender<()>,
+}
 
 /// The way to a log's thread.
 #[derive(Clone)]
 pub(crate) struct Sender(mpsc::Sender<Message>);
 
 impl Sender {
-    /// Waits until the row is committed.
-    pub(crate) async fn commit(&self, body: axum::body::Bytes) {
+    /// Waits until the row is committed; `synced`: to the disk, else to the kernel.
+    pub(crate) async fn commit(&self, body: axum::body::Bytes, synced: bool) {
         let (committed, done) = oneshot::channel();
-        self.0.send((body, committed)).await.expect("the thread runs");
+        self.0.send(Message { body, synced, committed }).await.expect("the thread runs");
         done.await.expect("a commit");
     }
 }

@@ -8,12 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use axum::body::Bytes;
+use axum::routing::post;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::log::Log;
+use super::log::{Log, Sender};
+use super::suites::commands;
 
 /// The argument with which the bench is the bare server.
 pub(crate) const SERVE_BARE: &str = "--serve-bare";
@@ -31,7 +34,7 @@ pub(crate) struct Toolgate {
     counter: Arc<AtomicUsize>,
 }
 
-/// A handler that reads the file and answers it.
+/// Handlers that do what a call asks for, and no more: one reads the file, one spawns a command.
 pub(crate) struct Bare {
     child: Child,
     _log: Option<TempDir>,
@@ -227,10 +230,19 @@ impl Bare {
         Self { child, _log: log, address }
     }
 
-    pub(crate) fn request() -> Vec<u8> {
-        let body = r#"{"id":"c1","function":{"name":"Read","arguments":"{}"}}"#;
-        let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
-        format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    /// Asks for the file.
+    pub(crate) fn read_request() -> Vec<u8> {
+        Self::request("/read")
+    }
+
+    /// Asks for a run of `bash -c true`.
+    pub(crate) fn spawn_request() -> Vec<u8> {
+        Self::request("/spawn")
+    }
+
+    fn request(path: &str) -> Vec<u8> {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n");
+        with_body(&head, r#"{"id":"c1","function":{"name":"Read","arguments":"{}"}}"#)
     }
 }
 
@@ -258,23 +270,26 @@ fn first_line(child: &mut Child, prefix: &str) -> SocketAddr {
     line.trim().strip_prefix(prefix).expect("the greeting").parse().expect("an address")
 }
 
-/// Is the bare server: reads the body, reads the file, answers it; with a log in a folder once it is written there.
+/// Is the bare server: takes the body, reads the file or spawns the command, answers; with a log in a folder once it
+/// is written there.
 pub(crate) fn serve_bare(file: &str, log_in: Option<&str>) {
     let file = PathBuf::from(file);
     let log = log_in.map(|folder| Log::create(Path::new(folder)).into_thread());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async move {
-        let handler = move |_body: axum::body::Bytes| {
+        let logs = log.clone();
+        let read = move |_body: Bytes| {
             let (file, log) = (file.clone(), log.clone());
             async move {
-                let content = axum::body::Bytes::from(tokio::fs::read(file).await.expect("the file"));
+                let content = Bytes::from(tokio::fs::read(file).await.expect("the file"));
                 if let Some(log) = log {
-                    log.commit(content.clone()).await;
+                    log.commit(content.clone(), false).await;
                 }
                 content
             }
         };
-        let router = axum::Router::new().route("/", axum::routing::post(handler));
+        let spawn = move |_body: Bytes| spawn(logs.clone());
+        let router = axum::Router::new().route("/read", post(read)).route("/spawn", post(spawn));
         let listening = toolgate::http::Listening::bind(([127, 0, 0, 1], 0).into()).await.expect("a port");
         println!("{}", listening.address);
         // The same listener as the server's: what differs is what a request does.
@@ -285,4 +300,18 @@ pub(crate) fn serve_bare(file: &str, log_in: Option<&str>) {
         let (stop, abort) = (CancellationToken::new(), CancellationToken::new());
         toolgate::http::serve(listening, router, limits, stop, abort).await;
     });
+}
+
+/// Runs `bash -c true`; with a log its start is on the disk before it, and its end written after it.
+async fn spawn(log: Option<Sender>) -> &'static str {
+    if let Some(log) = &log {
+        log.commit(Bytes::from_static(b"start"), true).await;
+    }
+    let run = || Command::new(commands::BASH[0]).args(&commands::BASH[1..]).stdin(Stdio::null()).output();
+    let output = tokio::task::spawn_blocking(run).await.expect("no panic").expect("bash runs");
+    assert!(output.status.success());
+    if let Some(log) = &log {
+        log.commit(Bytes::from_static(b"end"), false).await;
+    }
+    "{\"exit_code\":0}"
 }

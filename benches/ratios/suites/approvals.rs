@@ -30,7 +30,7 @@ pub(crate) fn run(plan: &Plan) {
         agent.exchange(&toolgate.waited_for(call_id), b"\"completed\"");
         ends.push(start.elapsed().as_secs_f64());
         let start = Instant::now();
-        unguarded.exchange(&Bare::request(), b"line");
+        unguarded.exchange(&Bare::read_request(), b"line");
         exchanges.push(start.elapsed().as_secs_f64());
     }
     let bare = ("bare handler", median(exchanges));

@@ -1,19 +1,29 @@
-//! Bash `true` over HTTP against a raw spawn of `bash -c true`, under the same floor, without one, and
-//! between two rows of a log.
+//! Bash `true` over HTTP: one after the other against a raw spawn of `bash -c true`, under the same floor, without
+//! one, and between two rows of a log; many at once against a bare handler that spawns it, without and with a log.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Plan;
-use crate::client::Client;
+use crate::client::{Client, rate};
 use crate::log::Log;
-use crate::servers::Toolgate;
+use crate::servers::{Bare, Toolgate};
 use crate::table::{Row, median, print};
 
 /// The argument with which the bench measures raw spawns, itself run on the server's floor.
 pub(crate) const RAW_SPAWNS: &str = "--raw-spawns";
 
+/// The command that is spawned.
+pub(crate) const BASH: [&str; 5] = ["/bin/bash", "--noprofile", "--norc", "-c", "true"];
+
 pub(crate) fn run(plan: &Plan) {
+    one_by_one(plan);
+    for connections in [1, 32] {
+        at_once(plan, connections);
+    }
+}
+
+fn one_by_one(plan: &Plan) {
     let toolgate = Toolgate::start();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let log = Log::create(folder.path());
@@ -36,6 +46,34 @@ pub(crate) fn run(plan: &Plan) {
     print(&Row::durations("Bash `true`", ours, ("raw spawn, no floor, its start synced", logged), "–"));
 }
 
+/// Commands a second over some connections.
+fn at_once(plan: &Plan, connections: usize) {
+    let toolgate = Toolgate::start();
+    let bare = Bare::start(&toolgate.file());
+    let logs = Bare::start_with_log(&toolgate.file());
+    let (mut ours, mut theirs, mut logged) = (Vec::new(), Vec::new(), Vec::new());
+    let count = plan.commands.max(connections);
+    let spawns = |bare: &Bare| {
+        rate(count, connections, || {
+            let mut client = Client::connect(bare.address);
+            move || client.exchange(&Bare::spawn_request(), b"\"exit_code\":0")
+        })
+    };
+    for _ in 0..plan.rounds {
+        ours.push(rate(count, connections, || {
+            let mut client = Client::connect(toolgate.address);
+            let mut request = toolgate.command_request("true");
+            move || client.exchange(&request.next(), b"\"exit_code\":0")
+        }));
+        theirs.push(spawns(&bare));
+        logged.push(spawns(&logs));
+    }
+    let ours = median(ours);
+    let what = format!("Bash `true`, {connections} at once");
+    print(&Row::rates(what.as_str(), ours, ("bare handler that spawns it", median(theirs)), "–"));
+    print(&Row::rates(what, ours, ("bare handler that spawns it, with a log", median(logged)), "–"));
+}
+
 /// Seconds for one raw spawn, measured by this bench run as a command of the server.
 fn on_floor(toolgate: &Toolgate, client: &mut Client, count: usize) -> f64 {
     let bench = std::env::current_exe().expect("the bench's path");
@@ -50,8 +88,8 @@ fn on_floor(toolgate: &Toolgate, client: &mut Client, count: usize) -> f64 {
 fn spawns(count: usize, log: Option<&Log>) -> f64 {
     let start = Instant::now();
     for _ in 0..count {
-        let mut command = Command::new("/bin/bash");
-        command.args(["--noprofile", "--norc", "-c", "true"]);
+        let mut command = Command::new(BASH[0]);
+        command.args(&BASH[1..]);
         if let Some(log) = log {
             log.commit(&[b"start"], true);
         }

@@ -1,9 +1,7 @@
 //! Read of 4 KiB over HTTP, gate and log on, against a bare handler, and against one that keeps a log.
 
-use std::time::Instant;
-
 use crate::Plan;
-use crate::client::Client;
+use crate::client::{Client, rate};
 use crate::servers::{Bare, Toolgate};
 use crate::table::{Row, median, print};
 
@@ -11,7 +9,7 @@ pub(crate) fn run(plan: &Plan) {
     let toolgate = Toolgate::start();
     let bare = Bare::start(&toolgate.file());
     let logs = Bare::start_with_log(&toolgate.file());
-    for connections in [1, 8] {
+    for connections in [1, 8, 32] {
         against(
             plan,
             &toolgate,
@@ -33,7 +31,7 @@ fn against(plan: &Plan, toolgate: &Toolgate, connections: usize, others: &[(&str
         for ((_, bare, _), rates) in others.iter().zip(&mut theirs) {
             rates.push(rate(plan.reads, connections, || {
                 let mut client = Client::connect(bare.address);
-                let request = Bare::request();
+                let request = Bare::read_request();
                 move || client.exchange(&request, b"line")
             }));
         }
@@ -43,16 +41,4 @@ fn against(plan: &Plan, toolgate: &Toolgate, connections: usize, others: &[(&str
         let what = format!("Read 4 KiB, {connections} at once");
         print(&Row::rates(what, ours, (name, median(rates)), aim));
     }
-}
-
-/// Exchanges per second over some connections at once.
-fn rate<F: FnMut() + Send>(count: usize, connections: usize, connect: impl Fn() -> F) -> f64 {
-    let mut exchanges: Vec<F> = (0..connections).map(|_| connect()).collect();
-    let start = Instant::now();
-    std::thread::scope(|scope| {
-        for exchange in &mut exchanges {
-            scope.spawn(move || (0..count / connections).for_each(|_| exchange()));
-        }
-    });
-    (count / connections * connections) as f64 / start.elapsed().as_secs_f64()
 }
