@@ -124,7 +124,9 @@ pub(super) async fn find(client: &Client, id: &str) -> Result<(Answer, Approval)
 /// The approval and those that wait and ask exactly the same, in the order in which they are decided.
 pub(super) async fn with_identical(client: &Client, approval: &Approval) -> Result<Vec<String>, CliError> {
     let mut ids = vec![approval.approval_id.clone()];
-    let mut pages = listed(client, Some(&approval.session_id), false, false);
+    // The session of a worker's ask is one of the worker's, not of this server.
+    let session = approval.worker.is_none().then_some(approval.session_id.as_str());
+    let mut pages = listed(client, session, false, false);
     while let Some(items) = pages.next().await? {
         for value in items {
             let listed: Approval = client.read_as(&value)?;

@@ -139,6 +139,7 @@ impl Approval {
     /// their call and times.
     pub fn asks_the_same(&self, other: &Self) -> bool {
         self.session_id == other.session_id
+            && self.worker == other.worker
             && self.digest == other.digest
             && self.tool_name == other.tool_name
             && self.arguments == other.arguments

@@ -25,7 +25,7 @@ use crate::workspace::{FileKind, Located, Workspace, WorkspaceError};
 /// Most paths of one command that are looked up; where there are more, it is not known where they lead.
 const MAX_WORDS: usize = 1024;
 /// Most programs of one command that are looked up by their paths.
-const MAX_LINKED: usize = 64;
+const MAX_LINKED: usize = 1024;
 /// Most names that are held against the patterns of one command.
 const MAX_NAMES: usize = 20_000;
 /// The longest name of a file that Linux takes, in bytes.
@@ -181,7 +181,10 @@ fn locate_open_ended(
     place: &Place,
     on_disk: &mut OnDisk,
 ) {
-    let made = analysis.open_ended();
+    let Some(made) = analysis.open_ended() else {
+        on_disk.words_located = false;
+        return;
+    };
     let mut left = MAX_NAMES;
     for (start, made) in
         analysis.starts(place).iter().flat_map(|start| made.iter().map(move |made| (start, made)))
@@ -307,14 +310,20 @@ fn nothing_denied(analysis: &CommandAnalysis, rules: Narrowing<'_>, place: &Plac
 
 /// Looks up what programs that are named by a path lead to: rules speak of those by their names.
 fn programs_behind_links(analysis: &CommandAnalysis, directory: &Path, on_disk: &mut OnDisk) {
-    for (word, rest, sure, directories) in analysis.programs_by_path().take(MAX_LINKED) {
+    for (number, (word, rest, sure, directories)) in analysis.programs_by_path().enumerate() {
+        if number == MAX_LINKED {
+            let text = || format!("it names more than {MAX_LINKED} programs by their paths");
+            on_disk.hidden_carrier.get_or_insert_with(text);
+            break;
+        }
         let own = lexical::file_name(word);
         let names: HashSet<String> =
             directories.iter().flat_map(|from| names_behind(&directory.join(from).join(word))).collect();
         for name in names.iter().filter(|name| *name != own) {
             on_disk.linked.push(scan::renamed(name, rest, sure));
             if carriers::runs_what_it_gets(name) && kind::base_name(name) != kind::base_name(own) {
-                on_disk.hidden_carrier.get_or_insert_with(|| format!("`{word}` leads to `{name}`"));
+                let text = || format!("`{word}` leads to `{name}`, which runs what it is given");
+                on_disk.hidden_carrier.get_or_insert_with(text);
             }
         }
     }

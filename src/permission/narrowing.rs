@@ -138,7 +138,7 @@ impl<'p> Narrowing<'p> {
             "it is not known where a path in it leads, and {rules} speak of paths"
         } else if guards_paths && command.opens_untold_names(place) {
             "a program in it gets names of files that are not told, and {rules} speak of paths"
-        } else if guards_paths && self.may_name(&command.open_ended()) {
+        } else if guards_paths && command.open_ended().is_none_or(|made| self.may_name(&made)) {
             "it makes names of a beginning that it is given, and a rule speaks of such a name"
         } else if guards_paths && command.may_follow_new_links() {
             "a command of it may make a link, so it is not known where a path of another one leads, and {rules} speak of paths"

@@ -242,6 +242,11 @@ impl Policy {
                 .to_owned();
             return Some(Reason::new(By::Protection, text));
         }
+        if command.has_unfollowed_words(&subject.place) {
+            let text =
+                "it goes to several directories and names more paths than are looked for in each of them";
+            return Some(Reason::new(By::NotUnderstood, text));
+        }
         let spoken_of = |name: &str| self.deny.speaks_of(name) || self.always_ask.speaks_of(name);
         if let Some(program) = command.programs_with_more_words().find(|name| spoken_of(name)) {
             let text = format!("{program} gets words that are not told, and a rule speaks of it");
@@ -253,7 +258,7 @@ impl Policy {
         let typed_freely = subject.tool == "BashInput" && self.allow.outright(subject).is_some();
         if let Some(leads) = subject.on_disk.hidden_carrier.as_ref().filter(|_| self.guards_commands) {
             let text = format!(
-                "{}, which runs what it is given, and rules that hold in every session might speak of that",
+                "{}, and rules that hold in every session might speak of that",
                 visible::one_line(leads)
             );
             return Some(Reason::new(By::NotUnderstood, text));

@@ -54,7 +54,7 @@ pub struct OnDisk {
     pub(crate) leads: Vec<WordPath>,
     /// Commands whose program is a link, under the names of what it leads to.
     pub(crate) linked: Vec<Segment>,
-    /// A program of the command that leads to another one, which runs what it is given.
+    /// What of it may run what it is given: a program that leads to another one, or one too many to look up.
     pub(crate) hidden_carrier: Option<String>,
     /// What copies make or change in directories, as spelt and as where it leads.
     pub(crate) copied: Vec<WordPath>,

@@ -78,3 +78,49 @@ fn a_question_is_shown_and_answered() {
     let call = server.run(&["answer", "s", "q2", "red", "--json"]).expect(0).json();
     assert_eq!(call["call_id"], "q2");
 }
+
+#[test]
+fn identical_asks_of_a_worker_are_decided_together() {
+    // The SHA-256 of the token below.
+    let sha256 = "7b4505bc26b383e0b4cfa3243eb3555ea993ac5974c833005d995b4ab5fe8d56";
+    let config = json!({"auth": {"tokens": [{"name": "ci", "role": "worker", "sha256": sha256}]}});
+    let server = TestServer::with_config(&config);
+    // A session of the server's own that is called like the worker's.
+    let own = server.waiting("s", "c", "make");
+    let asked = |id: &str| {
+        let body = json!({"worker": "build-1", "session_id": "s", "call_id": id, "tool_name": "Bash",
+            "arguments": {"command": "make"}, "digest": "0".repeat(64), "reason": {"text": "it runs"},
+            "cwd": "/w", "sandbox": "none", "leaves": ["make"], "display": "make", "expires_in_s": 600});
+        let answer = put(
+            &server.url,
+            &format!("/v1/worker/approvals/{id}"),
+            "worker-of-the-tests-0123456789abcdef-0123456789",
+            &body.to_string(),
+        );
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        body["approval_id"].as_str().unwrap().to_owned()
+    };
+    let (one, two) = (asked("a1"), asked("a2"));
+    server.run(&["approve", &one, "--identical"]).expect(0).shows(&["allowed once"]);
+    let status = |id: &str| server.run(&["approvals", id, "--json"]).expect(0).json()["status"].clone();
+    assert_eq!(
+        (status(&one), status(&two), status(&own)),
+        (json!("allowed"), json!("allowed"), json!("pending"))
+    );
+}
+
+/// Sends a request as a worker does; the whole answer.
+fn put(url: &str, path: &str, token: &str, body: &str) -> String {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+    let head = format!(
+        "PUT {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}

@@ -230,7 +230,8 @@ fn by_place(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) 
             // rustup(1): a path to a toolchain.
             "cargo" | "rustc" | "rustdoc" if word.starts_with('+') => word.contains('/'),
             // Their URLs of files lie anywhere.
-            "curl" | "wget" => urls::names_file(word),
+            // curl(1), "--write-out", since 8.3: what it prints goes to a file.
+            "curl" | "wget" => urls::names_file(word) || word.contains("%output{"),
             "git" => has("worktree") && has("remove") && operand_out(),
             "docker" | "podman" => copies_out() || chooses_for_docker(words, at),
             // kubernetes.io, "kubectl kustomize": functions and charts of the workspace.

@@ -379,10 +379,12 @@ impl CommandAnalysis {
         self.read.as_ref().is_ok_and(|script| script.leaves.iter().any(searches))
     }
 
-    /// Programs that are run with more words than the text tells (`xargs rm`).
+    /// Programs that are run with more words than the text tells (`xargs rm`), or than are looked at.
     pub(crate) fn programs_with_more_words(&self) -> impl Iterator<Item = &str> {
-        let leaves = self.read.iter().flat_map(|script| &script.leaves).filter(|leaf| leaf.open);
-        leaves.filter_map(|leaf| leaf.words.first()).map(String::as_str)
+        let leaves = || self.read.iter().flat_map(|script| &script.leaves);
+        let open = leaves().filter(|leaf| leaf.open).filter_map(|leaf| leaf.words.first());
+        let untold = leaves().flat_map(|leaf| subcommand::untold(&leaf.words, begins(leaf)));
+        open.map(String::as_str).chain(untold)
     }
 
     /// Everything that might be run or redirected, for deny and ask.
@@ -404,10 +406,9 @@ impl CommandAnalysis {
     /// The words of its commands that may name a program by a path, with the words behind it, whether it is the program
     /// for sure, and where it may start.
     pub(crate) fn programs_by_path(&self) -> impl Iterator<Item = (&str, &[String], bool, &[PathBuf])> {
-        const MAX_WORDS: usize = 32;
         let of_leaf = |leaf: &'_ Leaf| -> Vec<_> {
             let all = matches!(begins(leaf), Begins::Guessed | Begins::AllGuessed);
-            let places = leaf.words.iter().enumerate().take(if all { MAX_WORDS } else { 1 });
+            let places = leaf.words.iter().enumerate().take(if all { usize::MAX } else { 1 });
             let by_path = places.filter(|(_, word)| word.contains('/'));
             by_path.map(|(at, _)| (at, at == 0 && !leaf.guessed)).collect()
         };
@@ -506,11 +507,13 @@ impl CommandAnalysis {
             || script.leaves.iter().any(|leaf| named_elsewhere::computes_names(&leaf.words))
     }
 
-    /// Names that its commands make, of which the text tells only how they begin and end.
-    pub(in crate::permission) fn open_ended(&self) -> Vec<OpenEnded> {
+    /// Names that its commands make, of which the text tells only how they begin and end; none where they are more than
+    /// are looked at.
+    pub(in crate::permission) fn open_ended(&self) -> Option<Vec<OpenEnded>> {
         const MAX: usize = 256;
         let segments = self.segments.iter().filter(|segment| !segment.repeats());
-        segments.flat_map(named_within::open_ended).take(MAX).collect()
+        let made: Vec<_> = segments.flat_map(named_within::open_ended).take(MAX + 1).collect();
+        (made.len() <= MAX).then_some(made)
     }
 
     /// Whether bash itself would open a connection (`/dev/tcp/…`, `/dev/udp/…`).

@@ -168,7 +168,7 @@ const WITH_VALUE: &str =
 
 /// `git -C dir -c x=y push …` and `git-push …` again as `git push …`, so that a rule for `git push` sees it.
 fn without_git_options(segment: &Segment) -> Option<Segment> {
-    let words: Vec<&str> = segment.words().collect();
+    let words: Vec<&str> = segment.whole_words().collect();
     let of_git = |word: &&str| {
         file_name(word).strip_prefix("git").is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
@@ -181,15 +181,7 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
     let mut rest = &words[git + 1..];
     if let Some((_, sub)) = words[git].rsplit_once("git-") {
         // Git's own programs, by their names.
-        let text = ["git", sub].into_iter().chain(rest.iter().copied()).collect::<Vec<_>>().join(" ");
-        return Some(Segment {
-            text,
-            role: Role::Runs,
-            begins,
-            spaced: Vec::new(),
-            listed: Vec::new(),
-            repeats: false,
-        });
+        return Some(Segment::joined(["git", sub].into_iter().chain(rest.iter().copied()), begins));
     }
     if !rest.first()?.starts_with('-') {
         return None;
@@ -200,12 +192,7 @@ fn without_git_options(segment: &Segment) -> Option<Segment> {
         let takes_value = WITH_VALUE.split(' ').any(|name| name == *option);
         rest = if takes_value { after.get(1..).unwrap_or_default() } else { after };
     }
-    let mut text = "git".to_owned();
-    for word in rest {
-        text.push(' ');
-        text.push_str(word);
-    }
-    Some(Segment { text, role: Role::Runs, begins, spaced: Vec::new(), listed: Vec::new(), repeats: false })
+    Some(Segment::joined(std::iter::once("git").chain(rest.iter().copied()), begins))
 }
 
 /// One way of reading a text.

@@ -1,5 +1,7 @@
 //! What a text may run, as far as it is told apart from the rest of it.
 
+use std::ops::Range;
+
 use foldhash::{HashSet, HashSetExt as _};
 
 use super::super::lexical::{between_blanks, file_name};
@@ -10,8 +12,8 @@ pub struct Segment {
     pub(super) text: String,
     pub(super) role: Role,
     pub(super) begins: Begins,
-    /// The words that have spaces in them, whole.
-    pub(super) spaced: Vec<String>,
+    /// Where in the text words lie that have spaces in them, in their order; bytes.
+    pub(super) spaced: Vec<Range<usize>>,
     /// For [`Begins::Listed`]: byte offsets, in their order.
     pub(super) listed: Vec<usize>,
     /// One before it says the same: a text is read several times, mostly with the same outcome.
@@ -86,13 +88,27 @@ pub(crate) enum Role {
 impl Segment {
     /// A program and its arguments.
     pub(crate) fn runs(words: &[String], begins: Begins) -> Self {
-        let spaced = words.iter().filter(|w| w.contains(' ')).cloned().collect();
-        Self { text: words.join(" "), role: Role::Runs, begins, spaced, listed: Vec::new(), repeats: false }
+        Self::joined(words.iter().map(String::as_str), begins)
+    }
+
+    /// The same of borrowed words.
+    pub(super) fn joined<'w>(words: impl IntoIterator<Item = &'w str>, begins: Begins) -> Self {
+        let (mut text, mut spaced) = (String::new(), Vec::new());
+        for (number, word) in words.into_iter().enumerate() {
+            if number > 0 {
+                text.push(' ');
+            }
+            if word.contains(' ') {
+                spaced.push(text.len()..text.len() + word.len());
+            }
+            text.push_str(word);
+        }
+        Self { text, role: Role::Runs, begins, spaced, listed: Vec::new(), repeats: false }
     }
 
     /// A file that is redirected.
     pub(crate) fn file(path: &str, role: Role) -> Self {
-        let spaced = path.contains(' ').then(|| path.to_owned()).into_iter().collect();
+        let spaced = path.contains(' ').then_some(0..path.len()).into_iter().collect();
         Self {
             text: path.to_owned(),
             role,
@@ -129,7 +145,23 @@ impl Segment {
 
     /// The words that [`Self::words`] takes apart, whole.
     pub(crate) fn spaced(&self) -> impl Iterator<Item = &str> {
-        self.spaced.iter().map(String::as_str)
+        self.spaced.iter().filter_map(|range| self.text.get(range.clone()))
+    }
+
+    /// The words as the program gets them, but for empty ones.
+    pub(super) fn whole_words(&self) -> impl Iterator<Item = &str> {
+        let (mut at, mut spaced) = (0, self.spaced.iter().peekable());
+        std::iter::from_fn(move || {
+            let from = at;
+            let rest = self.text.get(from..)?;
+            let end = match spaced.next_if(|range| range.start == from) {
+                Some(range) => range.end,
+                None => from + between_blanks(rest).next().unwrap_or_default().len(),
+            };
+            at = end + 1;
+            self.text.get(from..end)
+        })
+        .filter(|word| !word.is_empty())
     }
 
     /// Every byte offset at which the name of a program may begin: at a word, and behind the last slash in it.

@@ -102,6 +102,11 @@ impl CommandAnalysis {
         self.found(place).cut
     }
 
+    /// Whether they are more than are counted from every directory that a command may be in.
+    pub(crate) fn has_unfollowed_words(&self, place: &Place) -> bool {
+        self.found(place).unfollowed
+    }
+
     /// One verdict asks several times, always from the same place.
     fn found(&self, place: &Place) -> Cow<'_, Found> {
         let (from, found) = self.words.get_or_init(|| (place.clone(), self.find(place)));

@@ -13,8 +13,8 @@ use super::super::subject::Place;
 use super::WordPath;
 use super::scan::{Role, Segment};
 
-/// Words that are counted from every directory that a command goes to; further ones only from the first.
-const MAX_FOLLOWED: usize = 4096;
+/// Paths that are counted from every directory that a command may be in; further ones only from the first.
+const MAX_FOLLOWED: usize = 2048;
 
 /// Collects the paths that words may mean, each once.
 pub(super) struct Words<'p> {
@@ -28,6 +28,7 @@ pub(super) struct Words<'p> {
     swept: HashSet<(PathBuf, PathBuf, bool)>,
     /// What the words hold.
     made: Made,
+    unfollowed: bool,
 }
 
 /// What words may mean.
@@ -36,6 +37,8 @@ pub(super) struct Found {
     pub(super) paths: Vec<WordPath>,
     /// The words hold more names than were looked at.
     pub(super) cut: bool,
+    /// Some of them were not counted from every directory that a command may be in.
+    pub(super) unfollowed: bool,
 }
 
 impl<'p> Words<'p> {
@@ -47,11 +50,12 @@ impl<'p> Words<'p> {
             out: Vec::new(),
             swept: HashSet::default(),
             made: Made::default(),
+            unfollowed: false,
         }
     }
 
     pub(super) fn found(self) -> Found {
-        Found { paths: self.out, cut: self.made.is_cut() }
+        Found { paths: self.out, cut: self.made.is_cut(), unfollowed: self.unfollowed }
     }
 
     /// The words of these segments, which start in one of `places`.
@@ -82,6 +86,7 @@ impl<'p> Words<'p> {
             words.flat_map(|(word, given)| path_parts(word).map(move |part| (part, descends && given)));
         for (part, descends) in parts {
             let followed = if self.out.len() < MAX_FOLLOWED { places.len() } else { 1 };
+            self.unfollowed |= followed < places.len();
             for (here, number) in places.iter().zip(&numbers).take(followed) {
                 if !self.seen.insert((part.to_owned(), may_edit, descends, *number)) {
                     continue;

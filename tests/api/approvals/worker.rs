@@ -138,3 +138,26 @@ async fn a_session_of_the_host_with_the_same_id_has_nothing_to_do_with_it() {
     let foreign = host.operator().approval(asked["approval_id"].as_str().unwrap()).await;
     assert_eq!(foreign["status"], "allowed");
 }
+
+#[tokio::test]
+async fn asks_of_different_workers_are_never_one() {
+    let host = host_with(&json!({}));
+    let (worker, other) = (host.with_token(TOKEN), host.with_token(OTHER_TOKEN));
+    let mut called_otherwise = ask();
+    called_otherwise["worker"] = json!("build-2");
+    let mut ids = Vec::new();
+    for (client, id, ask) in [
+        (&worker, "a1", &ask()),
+        (&worker, "a2", &ask()),
+        (&worker, "a3", &called_otherwise),
+        (&other, "a1", &ask()),
+    ] {
+        let asked = put(client, id, ask).await.expect(201);
+        ids.push(asked["approval_id"].as_str().unwrap().to_owned());
+    }
+    let page = host.operator().get("/v1/approvals?status=pending&fold=true").await.expect(200);
+    let items = page["items"].as_array().unwrap().iter();
+    let listed: Vec<_> = items.map(|it| (it["approval_id"].clone(), it["identical"].clone())).collect();
+    let want = [(json!(ids[0]), json!([ids[1]])), (json!(ids[2]), Value::Null), (json!(ids[3]), Value::Null)];
+    assert_eq!(listed, want);
+}

@@ -106,16 +106,23 @@ fn look(words: &[String], out: &mut Carried) -> Told {
 }
 
 /// Whether one of the words may be a program that takes from its input what it runs: a shell or another interpreter, what
-/// runs the lines that it gets, a build tool, a console.
+/// runs the lines that it gets, a build tool, a console. It may stand behind `=` and between commas and blanks, too.
 pub(crate) fn may_obey_input(words: &[String]) -> bool {
-    let obeys = |word: &String| {
+    let obeys = |word: &str| {
         let mut alone = Carried { guessed: true, ..Carried::default() };
-        look(std::slice::from_ref(word), &mut alone);
+        look(&[word.to_owned()], &mut alone);
         alone.untold
     };
-    words.iter().any(|word| {
+    let pieces = words.iter().flat_map(|word| {
+        let parted = word.contains(['=', ',', ' ']).then(|| word.split(['=', ',', ' ']));
+        std::iter::once(word.as_str()).chain(parted.into_iter().flatten())
+    });
+    pieces.filter(|piece| !piece.is_empty()).any(|word| {
         let name = kind::base_name(word);
-        runs_what_it_gets(word) || programs::RUNS_WORKSPACE.has(name) || obeys(word)
+        runs_what_it_gets(word)
+            || programs::RUNS_WORKSPACE.has(name)
+            || subcommands::SHELLS.has(word)
+            || obeys(word)
     })
 }
 

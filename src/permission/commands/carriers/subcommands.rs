@@ -176,6 +176,10 @@ fn runs_a_starter(name: &str, words: &[String], spelled: impl Fn(usize) -> bool)
     package.is_some_and(|package| !spelled(at) || !spelled(package))
 }
 
+/// Subcommands that begin a shell or a console, which runs what stands in its input (`poetry shell`, `bun repl`).
+pub(super) static SHELLS: Names =
+    Names::of(&["shell ssh enter console repl develop dbshell fsi utop ghci toplevel irb pry tinker"]);
+
 /// Programs that run the words elsewhere than in the workspace: in a container, in a namespace.
 static ELSEWHERE: Names = Names::of(&["docker podman buildah docker-compose nerdctl kubectl ip"]);
 
@@ -225,7 +229,10 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
     } else {
         match words.iter().skip(1).position(|w| is_one_of(name, &[row.runs], w)) {
             Some(at) => at + 2,
-            None => return Some(Told::All),
+            None => {
+                out.untold |= words.iter().skip(1).any(|word| SHELLS.has(word));
+                return Some(Told::All);
+            }
         }
     };
     let rest = words.get(start..).unwrap_or_default();
@@ -237,6 +244,9 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
         [first, after @ ..] if is_one_of(name, &[row.runs], first) => after,
         _ => rest,
     };
+    // Without a command many run a shell, or what stands in their input (npm-exec(1), npm-explore(1)).
+    let explores = name == "npm" && is_one_of(name, &["explore"], &words[start - 1]);
+    out.untold |= row.skip == 0 && rest.len() <= usize::from(explores);
     match rest {
         [] => Some(Told::All),
         [first, ..] if first.starts_with('-') => Some(Told::Anything),

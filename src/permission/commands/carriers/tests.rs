@@ -588,6 +588,8 @@ fn nothing_is_carried_where_nothing_runs() {
         "git clone https://x/y",
         "git stash",
         "patch -p1",
+        "docker run",
+        "poetry install",
     ] {
         let found = of(text);
         if found != Carried::default() {

@@ -35,6 +35,74 @@ fn a_guess_is_a_question_in_every_session() {
 }
 
 #[test]
+fn subcommands_are_found_however_they_are_written() {
+    let denies = Given {
+        deny: &[
+            "Bash(git push *)",
+            "Bash(npm run deploy *)",
+            "Bash(npm publish *)",
+            "Bash(docker compose down *)",
+        ],
+        allow: &["Bash"],
+        ..Given::default()
+    };
+    let many = format!("npm {}publish", "-s x ".repeat(100));
+    let programs = format!("foo {}publish", "npm -s ".repeat(9));
+    for command in [
+        "git -C 'my dir' push origin main",
+        "git -c user.name='A B' push",
+        "cd p && git --work-tree 'a b' push",
+        "npm -m 'release it now' publish",
+        "npm run -s deploy",
+        "npm -s -s -s -s -s -s -s -s -s run deploy",
+        "npm runScript deploy",
+        "npm run-scri deploy",
+        "npx npm@10 publish",
+        "docker --host tcp://h compose -f 'x y.yml' down",
+        "docker-compose -f x down",
+        &many,
+        &programs,
+    ] {
+        let call = format!("Bash({command})");
+        let got = denies.judge(&example::subject(&call, &place()).unwrap(), PermissionMode::Default, true);
+        assert_ne!(got.decision, Decision::Allow, "{command}: {}", got.reason.text);
+    }
+    for command in
+        ["git -C 'my dir' pull", "npm run -s build", "docker compose -f x up", "echo npm -s publish"]
+    {
+        denies.bypass_is(&format!("Bash({command})"), "allow");
+    }
+}
+
+#[test]
+fn what_comes_through_the_input_of_a_shell_is_not_believed() {
+    let denies = Given { deny: &["Bash(rm *)"], allow: &["Bash"], ..Given::default() };
+    for command in [
+        "npx <<< 'r''m x'",
+        "npm exec <<< x",
+        "npm x < f",
+        "npm explore x <<< x",
+        "echo x | yarn exec",
+        "poetry shell <<< x",
+        "foo shell <<< x",
+        "foo --shell=sh <<< x",
+        "foo 'exec sh' <<< x",
+    ] {
+        denies.bypass_is(&format!("Bash({command})"), "forced");
+    }
+    denies.bypass_is("Bash(poetry install)", "allow");
+}
+
+#[test]
+fn more_than_is_looked_at_is_asked_about() {
+    let words: Vec<String> = (0..450).map(|n| format!("a=b{n}:c{n},d{n}@e{n}")).collect();
+    let words = words.join(" ");
+    let reads = Given { deny: &["Read(sub/.env)"], ..Given::default() };
+    reads.bypass_is(&format!("Bash(cd s; cd sub; foo {words} .env)"), "forced");
+    Given::default().bypass_is(&format!("Bash(cd s; cd .git; foo {words} config)"), "forced");
+}
+
+#[test]
 fn what_a_known_carrier_runs_stays_denied() {
     let denies = Given { deny: &["Bash(rm *)"], allow: &["Bash"], ..Given::default() };
     for command in [
