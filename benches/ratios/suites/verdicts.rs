@@ -57,10 +57,23 @@ fn worst_cases() -> Vec<(&'static str, String)> {
         ("outputs", format!("curl {}", "-o a#1 ".repeat(1_400))),
         ("pieces", "split x y;".repeat(990)),
         ("patterns of git", format!("git rm '{}'", "*/".repeat(4_950))),
+        ("directories", cut(&format!("{}(\"{}", "cd a;".repeat(8), numbered("y", 3_000).join(" ")))),
+        ("pieces of shell", cut(&(0..300).map(piece).collect::<String>())),
         ("patterns in capitals", format!("git rm {}", "':(icase)A/b' ".repeat(700))),
     ]
     .map(|(name, text)| (name, format!("Bash({text})")))
     .into()
+}
+
+/// As much of it as is read.
+fn cut(text: &str) -> String {
+    text.chars().take(9_900).collect()
+}
+
+/// What no parser reads, with paths in several directories and much that a program may begin in.
+fn piece(number: usize) -> String {
+    let n = number;
+    format!("cd a{n};x$(y${{z[@]}}/p{n}<(b>&c/{n} \"d{n}\"{{e,f}}\n{{print > \"i\"}}-fxargs=j,k((l ")
 }
 
 /// So many different words.

@@ -147,8 +147,8 @@ pub(super) struct State {
     remark: Option<(String, Duration)>,
     drawn: Drawn,
     last: Duration,
-    /// The next decision is on all that ask the same.
-    all: bool,
+    /// The next decision is on all of these, which ask the same: those that were there when all were asked for.
+    all: Option<Vec<String>>,
     /// What is still to be decided so, one by one.
     rest: VecDeque<(String, DecisionRequest)>,
 }
@@ -171,7 +171,7 @@ impl State {
             remark: None,
             drawn: Drawn::default(),
             last: Duration::ZERO,
-            all: false,
+            all: None,
             rest: VecDeque::new(),
         }
     }
@@ -223,9 +223,24 @@ impl State {
         self.pending.iter().position(is_shown).unwrap_or(0)
     }
 
-    /// How many ask the same as the one that is shown, itself among them, and whether a key decides all.
-    pub(super) fn identical(&self) -> (usize, bool) {
-        (fold::group(&self.pending, self.shown_index()).count(), self.all)
+    /// How many ask the same as the one that is shown, itself among them, and how many of them a key decides where that
+    /// is not the one alone.
+    pub(super) fn identical(&self) -> (usize, Option<usize>) {
+        let group = || fold::group(&self.pending, self.shown_index()).map(|one| &one.approval.approval_id);
+        (group().count(), self.all.as_ref().map(|all| group().filter(|id| all.contains(id)).count()))
+    }
+
+    /// Whether the next decision is on all that ask the same, or on the one alone again.
+    fn toggle_all(&mut self) {
+        self.all = match self.all {
+            Some(_) => None,
+            None => {
+                let group = fold::group(&self.pending, self.shown_index());
+                Some(group.map(|one| one.approval.approval_id.clone()).collect())
+            }
+        };
+        // How many they are has to stand on the screen for a moment, too.
+        self.guard.looked_away();
     }
 
     /// Whether the approval goes on below what was shown of it so far.
@@ -337,7 +352,7 @@ impl State {
 
     fn show(&mut self, index: usize) {
         self.shown = self.pending.get(index).map(|pending| pending.approval.approval_id.clone());
-        (self.scroll, self.all) = (0, false);
+        (self.scroll, self.all) = (0, None);
         self.drawn = Drawn::default();
         self.guard.change();
         self.mode = match std::mem::replace(&mut self.mode, Mode::Normal) {
@@ -414,7 +429,7 @@ impl State {
             Key::Char('A') => return self.allow(Scope::Always, at),
             Key::Char('d') => return self.deny(None, at),
             Key::Char('m') if self.ready(Choice::Deny, at) => self.mode = Mode::Message(String::new()),
-            Key::Char('i') if self.identical().0 > 1 => self.all = !self.all,
+            Key::Char('i') if self.identical().0 > 1 => self.toggle_all(),
             Key::Right | Key::Char('n') => self.turn_to(1),
             Key::Left | Key::Char('p') => self.turn_to(-1),
             Key::Down | Key::Char('j') => self.select(-1),
@@ -553,11 +568,12 @@ impl State {
         let id = self.shown.clone()?;
         let pending = self.pending.iter_mut().find(|pending| pending.approval.approval_id == id)?;
         pending.deciding = true;
-        if self.all {
+        if let Some(all) = &self.all {
             // The rule is granted by the first; the others just run.
             let rest = DecisionRequest { scope: Scope::Once, pattern: None, ..request.clone() };
             let others = fold::group(&self.pending, self.shown_index());
             let others = others.filter(|other| !other.deciding).map(|other| &other.approval.approval_id);
+            let others = others.filter(|other| all.contains(other));
             self.rest = others.map(|other| (other.clone(), rest.clone())).collect();
             for pending in &mut self.pending {
                 pending.deciding |= self.rest.iter().any(|(id, _)| *id == pending.approval.approval_id);

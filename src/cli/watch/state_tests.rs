@@ -343,10 +343,10 @@ fn told(table: &mut Table, id: &str, outcome: Result<String, Refusal>) -> Option
 #[test]
 fn identical_ones_have_one_place_and_a_count() {
     let mut table = same();
-    assert_eq!(table.state.identical(), (3, false));
+    assert_eq!(table.state.identical(), (3, None));
     assert_eq!(fold::place(&table.state.pending, table.state.shown_index()), (0, 2));
     table.press('n');
-    assert_eq!((table.shown(), table.state.identical()), (Some("other"), (1, false)));
+    assert_eq!((table.shown(), table.state.identical()), (Some("other"), (1, None)));
     table.press('n');
     assert_eq!(table.shown(), Some("apr_1"));
     // One of them is decided by itself; the next of them takes its place.
@@ -355,13 +355,15 @@ fn identical_ones_have_one_place_and_a_count() {
     let Some(Order::Decide { approval_id, .. }) = table.press('a') else { panic!() };
     assert_eq!(approval_id, "apr_1");
     assert_eq!(told(&mut table, "apr_1", Ok("done".to_owned())), None);
-    assert_eq!((table.shown(), table.state.identical()), (Some("apr_2"), (2, false)));
+    assert_eq!((table.shown(), table.state.identical()), (Some("apr_2"), (2, None)));
 }
 
 #[test]
 fn all_that_ask_the_same_are_decided_one_by_one() {
     let mut table = same();
     table.press('i');
+    table.draw(true);
+    table.wait(1000);
     let Some(Order::Decide { approval_id, request }) = table.press('a') else { panic!() };
     assert_eq!((approval_id.as_str(), request.scope), ("apr_1", Scope::Once));
     // Somebody else was quicker with the second.
@@ -375,9 +377,32 @@ fn all_that_ask_the_same_are_decided_one_by_one() {
 fn a_refusal_ends_the_row_and_the_others_wait_on() {
     let mut table = same();
     table.press('i');
+    table.draw(true);
+    table.wait(1000);
     table.press('d');
     let refused = Refusal { text: "no".to_owned(), still_waits: true };
     assert_eq!(told(&mut table, "apr_1", Err(refused)), None);
     assert!(table.state.pending.iter().all(|pending| !pending.deciding));
     assert_eq!(table.state.pending.len(), 4);
+}
+
+#[test]
+fn what_came_since_is_not_decided_with_the_others() {
+    let mut table = same();
+    table.press('i');
+    assert!(table.press('a').is_none(), "their number was not on the screen yet");
+    table.draw(true);
+    table.wait(1000);
+    let mut late = approval("late");
+    late["digest"] = json!("00");
+    table.event(&json!({"type": "tool_approval_requested", "tool_call_id": "late", "approval": late}));
+    assert_eq!(table.state.identical(), (4, Some(3)));
+    let Some(Order::Decide { approval_id, .. }) = table.press('a') else { panic!() };
+    assert_eq!(approval_id, "apr_1");
+    assert_eq!(told(&mut table, "apr_1", Ok("done".to_owned())).as_deref(), Some("apr_2"));
+    assert_eq!(told(&mut table, "apr_2", Ok("done".to_owned())).as_deref(), Some("apr_3"));
+    assert_eq!(told(&mut table, "apr_3", Ok("done".to_owned())), None);
+    assert!(
+        table.state.pending.iter().any(|pending| pending.approval.approval_id == "late" && !pending.deciding)
+    );
 }

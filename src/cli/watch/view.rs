@@ -138,8 +138,9 @@ fn approval<'a>(state: &'a State, pending: &'a Pending, at: Moment) -> ApprovalV
     let (identical, all) = state.identical();
     let same = match (identical, all) {
         (0 | 1, _) => String::new(),
-        (n, false) => format!(" · {n} the same"),
-        (n, true) => format!(" · ALL {n} the same"),
+        (n, None) => format!(" · {n} the same"),
+        (n, Some(all)) if n == all => format!(" · ALL {n} the same"),
+        (n, Some(all)) => format!(" · {all} OF {n} the same"),
     };
     let title = format!(
         "{} of {}{same} · {} · {} · since {}",
@@ -157,7 +158,7 @@ fn approval<'a>(state: &'a State, pending: &'a Pending, at: Moment) -> ApprovalV
     }
     keys.push_str("  d deny  m deny with a message");
     if identical > 1 {
-        keys.push_str(if all { "  i only this one" } else { "  i all the same" });
+        keys.push_str(if all.is_some() { "  i only this one" } else { "  i all the same" });
     }
     if pending.deciding {
         keys = "deciding …".into();

@@ -148,7 +148,7 @@ impl Segment {
         self.spaced.iter().filter_map(|range| self.text.get(range.clone()))
     }
 
-    /// The words as the program gets them, but for empty ones.
+    /// The words as the program gets them: an empty one may be an option's value.
     pub(super) fn whole_words(&self) -> impl Iterator<Item = &str> {
         let (mut at, mut spaced) = (0, self.spaced.iter().peekable());
         std::iter::from_fn(move || {
@@ -161,7 +161,6 @@ impl Segment {
             at = end + 1;
             self.text.get(from..end)
         })
-        .filter(|word| !word.is_empty())
     }
 
     /// Every byte offset at which the name of a program may begin: at a word, and behind the last slash in it.

@@ -51,6 +51,9 @@ fn subcommands_are_found_however_they_are_written() {
     for command in [
         "git -C 'my dir' push origin main",
         "git -c user.name='A B' push",
+        "git -C '' push",
+        "git -C x -C '' push",
+        "npm -m '' publish",
         "cd p && git --work-tree 'a b' push",
         "npm -m 'release it now' publish",
         "npm run -s deploy",
