@@ -7,6 +7,7 @@ use super::commands::leading_out;
 use super::lexical::{between_blanks, file_name};
 use super::shell;
 use super::shell::scan::{Segment, Sight};
+use super::shell::subcommand::{self, Commands};
 
 /// The text between the parentheses of a `Bash(…)` rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -346,6 +347,45 @@ pub(crate) struct CommandSet {
     by_word: HashMap<String, Vec<usize>>,
     /// Patterns that begin with a star or with part of a word.
     loose: Vec<usize>,
+    /// Those of programs that take options in front of a subcommand, by the program.
+    of_subcommands: HashMap<String, Vec<OfSubcommand>>,
+}
+
+/// A pattern that names a subcommand.
+#[derive(Debug, Clone)]
+struct OfSubcommand {
+    number: usize,
+    /// The names behind the program.
+    names: Vec<String>,
+    /// What stands behind them.
+    rest: Vec<Token>,
+    open: bool,
+}
+
+impl OfSubcommand {
+    fn of(number: usize, pattern: &CommandPattern) -> Option<(String, Self)> {
+        let (program, subcommand) = subcommand::program(pattern.program()?)?;
+        let behind = pattern.tokens.get(1..).unwrap_or_default();
+        let is_name = |token: &&Token| token.literal().is_some_and(|word| !word.starts_with('-'));
+        let count = behind.iter().take_while(is_name).count();
+        let literals = behind[..count].iter().filter_map(Token::literal).map(str::to_owned);
+        let names: Vec<String> = subcommand.map(str::to_owned).into_iter().chain(literals).collect();
+        let rest = behind[count..].to_vec();
+        Some((program.to_owned(), Self { number, names, rest, open: pattern.open }))
+    }
+
+    /// Whether one of the commands may be what the pattern names.
+    fn may_be(&self, program: &str, commands: &Commands<'_>) -> bool {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        commands.may_run(program, &names, |words, at_end| match self.rest.split_last() {
+            None => self.open || at_end,
+            Some((last, _)) => {
+                let mut words_left = words.iter();
+                let in_order = self.rest.iter().all(|token| words_left.any(|word| token.matches_word(word)));
+                in_order && (self.open || words.last().is_some_and(|word| last.matches_word(word)))
+            }
+        })
+    }
 }
 
 impl CommandSet {
@@ -355,6 +395,9 @@ impl CommandSet {
         for (number, pattern) in patterns {
             let wide = pattern.wide();
             let index = set.patterns.len();
+            if let Some((program, pattern)) = OfSubcommand::of(number, pattern) {
+                set.of_subcommands.entry(program).or_default().push(pattern);
+            }
             match &wide.first {
                 Some(word) => set.by_word.entry(word.clone()).or_default().push(index),
                 None => set.loose.push(index),
@@ -397,8 +440,23 @@ impl CommandSet {
                     self.try_here(open, text, &mut best);
                 }
             }
+            if sight == Sight::Guessed && !self.of_subcommands.is_empty() {
+                self.try_subcommands(segment, &mut best);
+            }
         }
         best
+    }
+
+    /// Tries the patterns of programs with subcommands, however the segment writes those.
+    fn try_subcommands<'s>(&self, segment: &'s Segment, best: &mut Option<(usize, &'s str)>) {
+        let Some(commands) = Commands::of(segment) else { return };
+        for program in commands.programs() {
+            for pattern in self.of_subcommands.get(program).into_iter().flatten() {
+                if best.is_none_or(|(b, _)| b > pattern.number) && pattern.may_be(program, &commands) {
+                    *best = Some((pattern.number, program));
+                }
+            }
+        }
     }
 
     /// Tries patterns at one place, and drops those that no later place can make match.

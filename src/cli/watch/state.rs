@@ -232,13 +232,9 @@ impl State {
 
     /// Whether the next decision is on all that ask the same, or on the one alone again.
     fn toggle_all(&mut self) {
-        self.all = match self.all {
-            Some(_) => None,
-            None => {
-                let group = fold::group(&self.pending, self.shown_index());
-                Some(group.map(|one| one.approval.approval_id.clone()).collect())
-            }
-        };
+        let group = fold::group(&self.pending, self.shown_index());
+        let group = || group.map(|one| one.approval.approval_id.clone()).collect();
+        self.all = self.all.is_none().then(group);
         // How many they are has to stand on the screen for a moment, too.
         self.guard.looked_away();
     }

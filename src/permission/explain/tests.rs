@@ -93,7 +93,7 @@ fn every_rule_that_speaks_of_the_call_is_told_not_only_the_first() {
         ),
         (
             "Bash(git push --force origin)",
-            &["deny[2]", "always_ask[0]", "ask[0]", "ask[2]", "allow[0]", "allow[1]"],
+            &["deny[2]", "always_ask[0]", "ask[0]", "ask[1]", "ask[2]", "allow[0]", "allow[1]"],
         ),
         ("Bash(ls -la)", &["ask[2]", "allow[2]"]),
         ("Read(src/a.rs)", &["ask[2]", "allow[3]", "allow[4]"]),

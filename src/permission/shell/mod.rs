@@ -18,7 +18,7 @@ pub(crate) mod scan;
 mod script;
 mod second;
 mod segment;
-mod subcommand;
+pub(super) mod subcommand;
 mod uses;
 mod word;
 mod word_paths;
@@ -379,12 +379,10 @@ impl CommandAnalysis {
         self.read.as_ref().is_ok_and(|script| script.leaves.iter().any(searches))
     }
 
-    /// Programs that are run with more words than the text tells (`xargs rm`), or than are looked at.
+    /// Programs that are run with more words than the text tells (`xargs rm`).
     pub(crate) fn programs_with_more_words(&self) -> impl Iterator<Item = &str> {
-        let leaves = || self.read.iter().flat_map(|script| &script.leaves);
-        let open = leaves().filter(|leaf| leaf.open).filter_map(|leaf| leaf.words.first());
-        let untold = leaves().flat_map(|leaf| subcommand::untold(&leaf.words, begins(leaf)));
-        open.map(String::as_str).chain(untold)
+        let leaves = self.read.iter().flat_map(|script| &script.leaves).filter(|leaf| leaf.open);
+        leaves.filter_map(|leaf| leaf.words.first()).map(String::as_str)
     }
 
     /// Everything that might be run or redirected, for deny and ask.

@@ -9,7 +9,6 @@ use super::super::lexical::file_name;
 use super::script;
 use super::segment::mark_repeats;
 pub(crate) use super::segment::{Begins, Role, Segment, Sight, is_assignment};
-use super::subcommand::spelled_out;
 use crate::permission::commands::names::value_starts;
 
 /// What one reading takes quotes for.
@@ -58,7 +57,6 @@ pub(crate) fn scan(text: &str) -> Vec<Segment> {
         segments.extend(Reading::of(text, Quotes::Dropped, true));
     }
     let bare: Vec<Segment> = segments.iter().filter_map(without_git_options).collect();
-    segments.extend(segments.iter().flat_map(spelled_out).collect::<Vec<_>>());
     segments.extend(bare);
     mark_repeats(&mut segments);
     segments
@@ -68,8 +66,7 @@ pub(crate) fn scan(text: &str) -> Vec<Segment> {
 /// as a text of its own.
 pub(crate) fn of_words(words: &[String], begins: Begins) -> Vec<Segment> {
     let exact = Segment::runs(words, begins);
-    let mut segments: Vec<Segment> =
-        without_git_options(&exact).into_iter().chain(spelled_out(&exact)).collect();
+    let mut segments: Vec<Segment> = without_git_options(&exact).into_iter().collect();
     if begins != Begins::Inert && exact.text.contains(|c: char| c != ' ' && !is_usual(c)) {
         let of_text = segments.len();
         segments.extend(Reading::of(&exact.text, Quotes::Dropped, false));

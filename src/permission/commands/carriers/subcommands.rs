@@ -227,13 +227,11 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
     let start = if row.at_once {
         1
     } else {
-        match words.iter().skip(1).position(|w| is_one_of(name, &[row.runs], w)) {
-            Some(at) => at + 2,
-            None => {
-                out.untold |= words.iter().skip(1).any(|word| SHELLS.has(word));
-                return Some(Told::All);
-            }
-        }
+        let Some(at) = words.iter().skip(1).position(|w| is_one_of(name, &[row.runs], w)) else {
+            out.untold |= words.iter().skip(1).any(|word| SHELLS.has(word));
+            return Some(Told::All);
+        };
+        at + 2
     };
     let rest = words.get(start..).unwrap_or_default();
     if let Some(at) = rest.iter().position(|w| w == "--") {

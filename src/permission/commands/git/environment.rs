@@ -24,7 +24,7 @@ pub(super) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_EDITOR", ":"),
     ("GIT_SEQUENCE_EDITOR", ":"),
     // git-config(1): these hold over the repository's own settings.
-    ("GIT_CONFIG_COUNT", "13"),
+    ("GIT_CONFIG_COUNT", "15"),
     ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
     ("GIT_CONFIG_VALUE_0", "false"),
     ("GIT_CONFIG_KEY_1", "core.hooksPath"),
@@ -54,6 +54,11 @@ pub(super) const SAFE_ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_CONFIG_VALUE_11", "1"),
     ("GIT_CONFIG_KEY_12", "core.untrackedCache"),
     ("GIT_CONFIG_VALUE_12", "false"),
+    // Without these git looks in the user's directory of settings, and `check-ignore -v` prints what stands there.
+    ("GIT_CONFIG_KEY_13", "core.excludesFile"),
+    ("GIT_CONFIG_VALUE_13", "/dev/null"),
+    ("GIT_CONFIG_KEY_14", "core.attributesFile"),
+    ("GIT_CONFIG_VALUE_14", "/dev/null"),
 ];
 
 /// Where git takes the attributes of files from. Not from files: git asks for the attributes of each name that it meets in

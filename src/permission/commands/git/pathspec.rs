@@ -150,8 +150,20 @@ fn without_magic(word: &str) -> Option<&str> {
 }
 
 /// Subcommands that may throw away what was changed.
-const DISCARD: &[&str] =
-    &["reset", "checkout", "switch", "stash", "read-tree", "checkout-index", "sparse-checkout"];
+const DISCARD: &[&str] = &[
+    "reset",
+    "checkout",
+    "switch",
+    "stash",
+    "read-tree",
+    "checkout-index",
+    "sparse-checkout",
+    "rebase",
+    "am",
+    "merge",
+    "cherry-pick",
+    "revert",
+];
 
 /// Whether the command throws away what was changed in tracked files that it does not name. `Some(false)`: in another
 /// place than where it starts.
@@ -167,6 +179,7 @@ pub(in crate::permission) fn discards(words: &[String]) -> Option<bool> {
         "checkout" => any("f", &["force"]),
         "switch" => any("f", &["force", "discard-changes"]),
         "checkout-index" => any("f", &["force"]) && any("a", &["all"]),
+        "rebase" | "am" | "merge" | "cherry-pick" | "revert" => any("", &["abort", "skip"]),
         "read-tree" => any("u", &["reset"]),
         "sparse-checkout" => arguments.first().is_some_and(|word| word != "list" && word != "disable"),
         _ => arguments
@@ -276,6 +289,10 @@ mod tests {
             ("git read-tree --reset -u HEAD", Some(true)),
             ("git checkout-index -af", Some(true)),
             ("git sparse-checkout set a", Some(true)),
+            ("git rebase --abort", Some(true)),
+            ("git am --skip", Some(true)),
+            ("git merge --abort", Some(true)),
+            ("git rebase --continue", None),
             ("git stash pop", None),
             ("git stash list", None),
             ("git reset --soft HEAD~1", None),
