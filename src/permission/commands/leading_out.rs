@@ -232,7 +232,15 @@ fn by_place(name: &str, words: &[String], depth: usize, spelled: impl Fn(usize) 
             // Their URLs of files lie anywhere.
             // curl(1), "--write-out", since 8.3: what it prints goes to a file.
             "curl" | "wget" => urls::names_file(word) || word.contains("%output{"),
-            "git" => has("worktree") && has("remove") && operand_out(),
+            "git" => {
+                // git-push(1), git-fetch(1), git-remote(1): another repository may be a directory, whose hooks run.
+                let elsewhere = || {
+                    let directory =
+                        !word.starts_with('-') && leaves(word, depth) || word.starts_with("file:");
+                    directory && ["push", "fetch", "pull", "remote"].iter().any(|name| has(name))
+                };
+                has("worktree") && has("remove") && operand_out() || elsewhere()
+            }
             "docker" | "podman" => copies_out() || chooses_for_docker(words, at),
             // kubernetes.io, "kubectl kustomize": functions and charts of the workspace.
             "kubectl" => {
@@ -367,6 +375,10 @@ mod tests {
     #[test]
     fn options_of_others_lead_out_where_the_table_says_so() {
         for command in [
+            "git push /x HEAD",
+            "git pull ../x",
+            "git fetch file:///x",
+            "git remote add o ../x",
             "tar -C /x -xf a.tar",
             "tar -g /x -cf a.tar src",
             "tar -czg/x -f a.tar src",
@@ -414,6 +426,11 @@ mod tests {
     #[test]
     fn what_stays_in_the_workspace_is_not_told() {
         for command in [
+            "git push origin HEAD~1:main",
+            "git push https://h/x main",
+            "git fetch git@h:/x/y",
+            "git pull ./sub",
+            "git log ../x",
             "cargo test --manifest-path crates/a/Cargo.toml",
             "cargo test --target x86_64-unknown-linux-gnu a::b",
             "cargo -C sub test",
