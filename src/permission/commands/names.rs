@@ -21,11 +21,6 @@ impl Names {
         self.set.get_or_init(|| self.all().collect()).contains(name)
     }
 
-    /// The name as the table has it.
-    pub(in crate::permission) fn get(&self, name: &str) -> Option<&'static str> {
-        self.set.get_or_init(|| self.all().collect()).get(name).copied()
-    }
-
     /// Every name.
     pub(in crate::permission) fn all(&self) -> impl Iterator<Item = &'static str> {
         self.lists.iter().flat_map(|names| names.split_ascii_whitespace())

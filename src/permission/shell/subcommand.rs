@@ -5,6 +5,8 @@
 //! lib/utils/cmd-list.js); the Cargo book, "Cargo Commands"; docs.docker.com; kubernetes.io; helm.sh; cli.github.com; GNU
 //! make's manual, "Goals"; the manuals of the others.
 
+use std::sync::LazyLock;
+
 use super::super::commands::kind::base_name;
 use super::super::commands::names::Names;
 use super::segment::{Begins, Role, Segment, is_assignment};
@@ -16,7 +18,7 @@ static TAKE_OPTIONS: Names = Names::of(&[
     "apt apt-get aptitude dnf yum zypper apk pacman snap flatpak brew hg svn jj aws gcloud az heroku fly flyctl vercel",
     "netlify firebase wrangler supabase pulumi serverless sls railway doctl ansible-galaxy vagrant minikube kind argocd",
     "flux skopeo crane oras rails mix wp drush artisan psql redis-cli vault consul nomad op rclone restic borg zfs zpool",
-    "ip nmcli virsh lxc incus machinectl loginctl journalctl launchctl yarnpkg podman-compose npm-cli.js",
+    "ip nmcli virsh lxc incus machinectl loginctl journalctl launchctl yarnpkg podman-compose npm-cli.js npm-cli",
 ]);
 
 /// Those whose operands are targets, one beside the other.
@@ -27,6 +29,7 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     ("yarnpkg", "yarn", None),
     ("gmake", "make", None),
     ("npm-cli.js", "npm", None),
+    ("npm-cli", "npm", None),
     ("docker-compose", "docker", Some("compose")),
     ("podman-compose", "podman", Some("compose")),
 ];
@@ -39,6 +42,15 @@ static OF_NPM: Names = Names::of(&[
     "query rebuild repo restart root run sbom search set shrinkwrap stage star stars start stop team test token trust",
     "undeprecate uninstall unpublish unstar update version view whoami",
 ]);
+
+/// Every name that npm knows, in order, with the command that it stands for.
+static ALL_OF_NPM: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let of_it = ALIASES.iter().filter(|(of, ..)| *of == "npm");
+    let aliases = of_it.flat_map(|(_, names, whole)| names.split(' ').map(|alias| (alias, *whole)));
+    let mut all: Vec<_> = OF_NPM.all().map(|name| (name, name)).chain(aliases).collect();
+    all.sort_unstable();
+    all
+});
 
 /// Other names of subcommands.
 const ALIASES: &[(&str, &str, &str)] = &[
@@ -91,6 +103,7 @@ const ALIASES: &[(&str, &str, &str)] = &[
 /// (`npm@10`, `pip3.11`); with the subcommand that stands in its name.
 pub(in crate::permission) fn program(word: &str) -> Option<(&str, Option<&'static str>)> {
     let name = base_name(word);
+    let name = name.strip_suffix(".__main__").unwrap_or(name);
     let plain = || {
         let name = name.bytes().position(|b| b == b'@').map_or(name, |at| &name[..at]);
         let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -156,7 +169,8 @@ impl<'s> Commands<'s> {
         }
         for (level, name) in names.iter().enumerate() {
             let any = level == 0 && TAKE_TARGETS.has(program);
-            let is_it = |word: &str| if level == 0 { is_called(program, word, name) } else { word == *name };
+            let wholes = whole_names(program, name);
+            let is_it = |word: &str| word == *name || level == 0 && is_called(program, word, (name, &wholes));
             let mut next = self.behind(&starts, any, is_it);
             if level == 0 {
                 next.iter_mut().zip(&reached).for_each(|(next, reached)| *next |= reached);
@@ -197,18 +211,20 @@ fn is_module(words: &[&str]) -> bool {
     *option == "-m" && (base_name(program).starts_with("python") || base_name(program).starts_with("pypy"))
 }
 
-/// Whether a word stands for the same subcommand as a name does.
-fn is_called(program: &str, word: &str, name: &str) -> bool {
-    if word == name {
-        return true;
-    }
+/// Whether a word stands for the same subcommand as a name does, which has these whole ones.
+fn is_called(program: &str, word: &str, (name, of_name): (&str, &[&str])) -> bool {
     if TAKE_TARGETS.has(program) {
         // `./all` is the goal `all`, and one may be set as the default.
-        let goal = word.strip_prefix(".DEFAULT_GOAL").and_then(|rest| rest.split_once('='));
-        let goal = goal.map_or(word, |(_, goal)| goal.trim());
+        let set = word.split_once('=').map(|(variable, value)| (variable.trim(), value.trim()));
+        if set.is_some_and(|(variable, _)| variable.contains('$')) {
+            // Make puts a variable's name together as it does values.
+            return true;
+        }
+        let goal = set.filter(|(variable, _)| variable.starts_with(".DEFAULT_GOAL"));
+        let goal = goal.map_or(word, |(_, goal)| goal);
         return goal.split('/').filter(|part| !matches!(*part, "" | ".")).eq(name.split('/'));
     }
-    let (of_word, of_name) = (whole_names(program, word), whole_names(program, name));
+    let of_word = whole_names(program, word);
     of_word.contains(&name) || of_name.contains(&word) || of_word.iter().any(|whole| of_name.contains(whole))
 }
 
@@ -224,6 +240,10 @@ fn whole_names(program: &str, name: &str) -> Vec<&'static str> {
 /// What npm takes a word for that is none of its names: `runScript` for `run-script`, and whatever a beginning may be
 /// meant for.
 fn whole_names_of_npm(name: &str) -> Vec<&'static str> {
+    const LONGEST: usize = 24;
+    if name.len() > LONGEST || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Vec::new();
+    }
     let mut dashed = String::new();
     for c in name.chars() {
         if c.is_ascii_uppercase() {
@@ -231,19 +251,12 @@ fn whole_names_of_npm(name: &str) -> Vec<&'static str> {
         }
         dashed.push(c.to_ascii_lowercase());
     }
-    let aliases = || {
-        let of_it = ALIASES.iter().filter(|(of, ..)| *of == "npm");
-        of_it.flat_map(|(_, names, whole)| names.split(' ').map(|alias| (alias, *whole)))
-    };
-    if let Some(exact) = OF_NPM.get(&dashed) {
-        return if dashed == name { Vec::new() } else { vec![exact] };
+    let from = ALL_OF_NPM.partition_point(|(long, _)| *long < dashed.as_str());
+    let mut found = ALL_OF_NPM[from..].iter().take_while(|(long, _)| long.starts_with(&dashed)).peekable();
+    if let Some((_, whole)) = found.next_if(|(long, _)| *long == dashed) {
+        return if *whole == name { Vec::new() } else { vec![whole] };
     }
-    if let Some((_, whole)) = aliases().find(|(alias, _)| *alias == dashed) {
-        return vec![whole];
-    }
-    let all = OF_NPM.all().map(|name| (name, name)).chain(aliases());
-    let mut found: Vec<_> =
-        all.filter(|(long, _)| long.starts_with(&dashed)).map(|(_, whole)| whole).collect();
+    let mut found: Vec<_> = found.map(|(_, whole)| *whole).collect();
     found.sort_unstable();
     found.dedup();
     found
@@ -300,6 +313,11 @@ mod tests {
             ("make ././deploy", "make deploy", true),
             ("make .DEFAULT_GOAL:=deploy", "make deploy", true),
             ("make deployed", "make deploy", false),
+            ("make '$().DEFAULT_GOAL=deploy'", "make deploy", true),
+            ("make ' .DEFAULT_GOAL=deploy'", "make deploy", true),
+            ("make CFLAGS=-O2 all", "make deploy", false),
+            ("node /usr/lib/npm/bin/npm-cli publish", "npm publish", true),
+            ("python3 -m pip.__main__ install x", "pip install", true),
             ("gmake deploy", "make deploy", true),
             ("terraform -chdir=x apply", "terraform apply", true),
             ("go -C d run x", "go run", true),
