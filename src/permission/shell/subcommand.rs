@@ -129,7 +129,7 @@ impl<'s> Commands<'s> {
         let words: Vec<&str> = segment.whole_words().collect();
         let first = words.iter().take_while(|word| is_assignment(word)).count();
         let may_begin = |at: usize| match segment.begins {
-            Begins::Inert | Begins::First => at == first || is_module(&words[first..=at]),
+            Begins::Inert | Begins::First => at == first || words.get(first..=at).is_some_and(is_module),
             Begins::Nowhere | Begins::Elsewhere | Begins::Listed => false,
             Begins::Told | Begins::Guessed | Begins::Any | Begins::AllGuessed => true,
         };
@@ -333,6 +333,7 @@ mod tests {
             (Begins::First, "A=1 npm -s publish", true),
             (Begins::First, "python3 -m npm publish", true),
             (Begins::Nowhere, "npm publish", false),
+            (Begins::Inert, "A=/x/npm B=/y/npm ls", false),
         ] {
             assert_eq!(may_run(command, begins, "npm publish"), want, "{command}");
         }
