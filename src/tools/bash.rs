@@ -5,12 +5,11 @@ mod command_words;
 mod guide;
 mod implied_files;
 mod named_files;
+mod ready;
 mod report;
 mod run;
 mod unasked;
 
-use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -19,8 +18,8 @@ use serde_json::{Value, json};
 use tracing::field::Empty;
 use tracing::{Instrument as _, trace_span};
 
-use self::carry::Carry;
 pub use self::guide::BashGuide;
+use self::ready::Ready;
 use self::report::Facts;
 use self::run::Stop;
 use super::{Tool, ToolConfig, ToolCtx};
@@ -32,7 +31,6 @@ use crate::permission::{PermittedCall, Preview, Scope, Touch};
 use crate::process::artifact::ArtifactWriter;
 use crate::process::{CommandSpec, Ended, Exit, LaunchError, Launcher, Limits};
 use crate::telemetry::trace::DETAIL;
-use crate::workspace::Workspace;
 
 /// Time-out without a `timeout` argument, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
@@ -166,23 +164,18 @@ impl Tool for Bash {
         let (Some(start), Some(workspace)) = (call.directory(), call.workspace()) else {
             return Err(ToolError::Execution("there is no directory to run in".to_owned()));
         };
-        let directory = open_directory(workspace, start).await?;
         let config = self.config.of(&ctx);
         let artifact = scope.artifact.as_ref();
         let writer =
             artifact.map(|artifact| ArtifactWriter::new(artifact.path.clone(), config.limits.artifact_bytes));
-        let (carry, mut descriptors) =
-            Carry::new().map_err(|error| ToolError::Internal(error.to_string()))?;
-        let mut environment = carry::environment(launcher.environment(&config.bash.pass_environment));
-        let mut settings = unasked::Settings::of(&call, command, workspace, start).await?;
-        settings.put_into(&mut environment);
-        descriptors.append(&mut settings.descriptors);
+        let environment = launcher.environment(&config.bash.pass_environment);
+        let ready = Ready::of(&call, command, workspace, start, environment).await?;
         let spec = CommandSpec {
             argv: ["/bin/bash", "--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
-            env: environment,
-            directory,
+            env: ready.environment,
+            directory: ready.directory,
             input: None,
-            extra: descriptors,
+            extra: ready.descriptors,
             limits: self.limits,
         };
         let finished = start_and_run(&launcher, spec, timeout, writer, &ctx).await?;
@@ -190,7 +183,7 @@ impl Tool for Bash {
             timeout,
             limits: self.limits,
             artifact: artifact.filter(|_| finished.artifact).map(|artifact| artifact.url.clone()),
-            carried: carry.apply(workspace, start, &scope.working_directory).await,
+            carried: ready.carry.apply(workspace, start, &scope.working_directory).await,
         };
         match finished.stop {
             Some(Stop::Cancelled) => Err(ToolError::Cancelled { message: report::cancelled(&finished) }),
@@ -212,24 +205,6 @@ fn checked_command(command: Option<&str>) -> Result<&str, ToolError> {
         )),
         Some(command) => Ok(command),
     }
-}
-
-/// Opens the directory that was judged, without following a symlink that took its place since.
-async fn open_directory(workspace: &Arc<Workspace>, directory: &Path) -> Result<OwnedFd, ToolError> {
-    let (workspace, directory) = (Arc::clone(workspace), directory.to_path_buf());
-    blocking(move || {
-        let located = workspace.locate(&directory, Path::new("."))?;
-        if located.real != directory {
-            return Err(crate::workspace::WorkspaceError::Changed { path: directory });
-        }
-        workspace.open_dir(&located)
-    })
-    .await?
-    .map_err(|error| ToolError::Execution(format!("the working directory cannot be used: {error}")))
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| ToolError::Internal(error.to_string()))
 }
 
 async fn start_and_run(

@@ -164,9 +164,16 @@ async fn a_directory_carries_over_only_inside_the_workspace() {
             "cd link",
             "cd $'new\\nline '",
             "cd sub; kill -TERM $$",
+            "true && { builtin cd sub; }",
+            "f() { cd sub; }; f",
+            "eval 'cd s'ub",
+            ". ./go",
+            "mapfile -c 1 -C 'cd sub #' <<< x",
+            "shopt -s lastpipe; true | cd sub",
+            "shopt -s expand_aliases\nalias go='cd sub'\ngo",
         ];
         for command in carried {
-            session.run("mkdir -p sub $'new\\nline '; ln -sfn sub link; cd .").await;
+            session.run("mkdir -p sub $'new\\nline '; ln -sfn sub link; echo cd sub > go").await;
             session.scope.working_directory.set(work.clone());
             let result = session.run(command).await;
             let expected = if command.contains("line") { work.join("new\nline ") } else { work.join("sub") };
@@ -191,6 +198,21 @@ async fn a_directory_carries_over_only_inside_the_workspace() {
             assert_eq!(session.scope.working_directory.current(), work, "{command}");
         }
     }
+}
+
+/// A text that cannot move its shell is given nothing to report by, and bash becomes the one program that it starts.
+#[tokio::test]
+async fn a_shell_that_stays_is_left_alone() {
+    let mut session = Session::new(FloorChoice::Landlock).await;
+    for (command, reports) in
+        [("readlink /proc/self/fd/199", false), ("cd . && readlink /proc/self/fd/199", true)]
+    {
+        let result = session.run(command).await;
+        assert_eq!(result.result.starts_with("pipe:"), reports, "{command}: {}", result.result);
+    }
+    session.run("printf '#!/bin/sh\nkill -SEGV $$' > die; chmod +x die").await;
+    let result = session.run("./die").await;
+    assert_eq!((detail(&result, "exit_code"), detail(&result, "signal")), (&Value::Null, &json!(11)));
 }
 
 #[tokio::test]

@@ -124,6 +124,11 @@ pub(crate) fn does(word: &str) -> Option<Does> {
     ROWS.get(word).map(|(_, does, _)| *does)
 }
 
+/// Whether the shell may be in another directory after this command: a program cannot move it.
+pub(crate) fn may_move(name: &str) -> bool {
+    !matches!(does(name), None | Some(Harmless | Prints))
+}
+
 impl Does {
     /// Whether no rule with a star may allow it, and deny has to look into its words.
     pub(crate) fn carries(self) -> bool {

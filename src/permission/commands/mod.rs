@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 mod agents_tests;
-mod builtins;
+pub(in crate::permission) mod builtins;
 pub(crate) mod carriers;
 pub(crate) mod compilers;
 pub(in crate::permission) mod copies;

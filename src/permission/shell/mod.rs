@@ -39,7 +39,7 @@ use super::commands::copies::{self, Copy};
 use super::commands::kind::{self, ProgramKind};
 use super::commands::open_ended::OpenEnded;
 use super::commands::read_only::{KnownUse, Operand, Proxy, Targets, known_use};
-use super::commands::{carriers, descent, git, named_elsewhere, named_within, operands};
+use super::commands::{builtins, carriers, descent, git, named_elsewhere, named_within, operands};
 use super::host::Host;
 use super::lexical::between_blanks;
 use super::repository;
@@ -377,6 +377,13 @@ impl CommandAnalysis {
         let searches =
             |leaf: &Leaf| leaf.known.is_some() && leaf.inner().first().is_some_and(|name| name == "rg");
         self.read.as_ref().is_ok_and(|script| script.leaves.iter().any(searches))
+    }
+
+    /// Whether the shell may end in another directory than it began in, for all that is known: no program can move it,
+    /// only what it does by itself.
+    pub fn may_move(&self) -> bool {
+        let moves = |leaf: &Leaf| leaf.words.first().is_some_and(|name| builtins::may_move(name));
+        self.read.as_ref().map_or(true, |script| script.started().any(moves))
     }
 
     /// Programs that are run with more words than the text tells (`xargs rm`).

@@ -51,6 +51,28 @@ fn one_command_is_read_as_bash_reads_it() {
 }
 
 #[test]
+fn only_what_the_shell_does_itself_can_move_it() {
+    for (text, moves) in [
+        ("true", false),
+        ("git -C sub status && cargo test 2>&1 | tail -3", false),
+        ("echo cd; ls 'cd sub' > /dev/null", false),
+        ("sh -c 'cd sub'; env -C sub ls; xargs cd", false),
+        ("cd sub", true),
+        ("ls; (cd sub)", true),
+        ("pushd sub; popd", true),
+        ("eval ls", true),
+        (". ./file", true),
+        ("builtin cd sub", true),
+        ("f() { cd sub; }; f", true),
+        ("$go sub", true),
+        ("alias ls='cd sub'", true),
+        ("ls 'open", true),
+    ] {
+        assert_eq!(analyse(text).may_move(), moves, "{text}");
+    }
+}
+
+#[test]
 fn several_commands_are_read_in_their_order() {
     reads("cd sub && git diff | head -5; ls", &[&["cd", "sub"], &["git", "diff"], &["head", "-5"], &["ls"]]);
     reads("set -e; ls", &[&["set", "-e"], &["ls"]]);

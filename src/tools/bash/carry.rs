@@ -6,6 +6,9 @@
 //! an error or SIGTERM are no matter. Where the command replaces the shell (`exec`) or sets its own exit trap,
 //! nothing is reported and the working directory stays. What is reported is only ever a wish: it is resolved
 //! and must lie inside the workspace.
+//!
+//! A text that cannot change the directory gets none of this: its shell need not come back from its last command, and
+//! becomes that program instead.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -31,10 +34,10 @@ const PROLOGUE_PATH: &str = "/dev/fd/198";
 /// Longer than any path that the system takes.
 const MAX_REPORT_BYTES: u64 = 8 * 1024;
 
-/// Where a command's directory is reported.
-#[derive(Debug)]
+/// Where a command's directory is reported, if it is.
+#[derive(Debug, Default)]
 pub(super) struct Carry {
-    report: OwnedFd,
+    report: Option<OwnedFd>,
 }
 
 /// What became of the working directory.
@@ -46,22 +49,26 @@ pub(super) struct Carried {
     pub(super) refused: Option<PathBuf>,
 }
 
-/// A command's environment: the given one, with the prologue.
-pub(super) fn environment(mut environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    environment.retain(|(name, _)| name != "BASH_ENV");
-    environment.push(("BASH_ENV".into(), PROLOGUE_PATH.into()));
-    environment
-}
-
 impl Carry {
-    /// With the descriptors that the command needs for it.
-    pub(super) fn new() -> io::Result<(Self, Vec<(RawFd, OwnedFd)>)> {
+    /// One that is reported, with the descriptors that the command needs for it.
+    pub(super) fn reported() -> io::Result<(Self, Vec<(RawFd, OwnedFd)>)> {
         let mut prologue = File::from(rustix::fs::memfd_create("prologue", MemfdFlags::CLOEXEC)?);
         prologue.write_all(PROLOGUE.as_bytes())?;
         let (report, reporter) = pipe_with(PipeFlags::CLOEXEC)?;
         // A command that outlived its shell must not be waited for here.
         rustix::fs::fcntl_setfl(&report, OFlags::NONBLOCK)?;
-        Ok((Self { report }, vec![(PROLOGUE_NUMBER, prologue.into()), (REPORT_NUMBER, reporter)]))
+        Ok((
+            Self { report: Some(report) },
+            vec![(PROLOGUE_NUMBER, prologue.into()), (REPORT_NUMBER, reporter)],
+        ))
+    }
+
+    /// Puts the prologue into a command's environment, if there is one, and no other.
+    pub(super) fn put_into(&self, environment: &mut Vec<(OsString, OsString)>) {
+        environment.retain(|(name, _)| name != "BASH_ENV");
+        if self.report.is_some() {
+            environment.push(("BASH_ENV".into(), PROLOGUE_PATH.into()));
+        }
     }
 
     /// Takes over the directory that was reported, if it is one inside the workspace and not the one that the
@@ -90,7 +97,7 @@ impl Carry {
     fn read(self) -> Option<PathBuf> {
         let mut bytes = Vec::new();
         // At the end of the pipe, or where nothing more is there now.
-        let _ = File::from(self.report).take(MAX_REPORT_BYTES).read_to_end(&mut bytes);
+        let _ = File::from(self.report?).take(MAX_REPORT_BYTES).read_to_end(&mut bytes);
         let path = Path::new(OsStr::from_bytes(bytes.strip_suffix(b"\n")?)).to_path_buf();
         path.is_absolute().then_some(path)
     }

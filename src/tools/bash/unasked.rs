@@ -6,12 +6,10 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
-use std::sync::Arc;
 
 use rustix::fs::MemfdFlags;
 
-use crate::domain::result::ToolError;
-use crate::permission::{PermittedCall, shell};
+use crate::permission::shell::CommandAnalysis;
 use crate::workspace::Workspace;
 
 const RIPGREP_NUMBER: RawFd = 197;
@@ -28,24 +26,13 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Those of a call that begins in `start`.
-    pub(super) async fn of(
-        call: &PermittedCall,
-        command: &str,
-        workspace: &Arc<Workspace>,
+    /// Those of a call that begins in `start`. `usual`: the gate took its programs for what they usually are.
+    pub(super) fn of(
+        analysis: &CommandAnalysis,
+        usual: bool,
+        workspace: &Workspace,
         start: &Path,
-    ) -> Result<Self, ToolError> {
-        if call.was_asked() {
-            return Ok(Self::default());
-        }
-        let (command, usual) = (command.to_owned(), call.is_usual());
-        let (workspace, start) = (Arc::clone(workspace), start.to_path_buf());
-        let found = tokio::task::spawn_blocking(move || Self::found(&command, usual, &workspace, &start));
-        found.await.map_err(io::Error::from).flatten().map_err(|error| ToolError::Internal(error.to_string()))
-    }
-
-    fn found(command: &str, usual: bool, workspace: &Workspace, start: &Path) -> io::Result<Self> {
-        let analysis = shell::analyse(command);
+    ) -> io::Result<Self> {
         let mut settings = Self::default();
         if usual {
             settings.variables = analysis.environment(workspace, start);

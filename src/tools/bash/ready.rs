@@ -1,0 +1,69 @@
+//! What a command needs before it starts, found out in one go and away from the threads that answer requests.
+
+use std::ffi::OsString;
+use std::os::fd::{OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::carry::Carry;
+use super::unasked::Settings;
+use crate::domain::result::ToolError;
+use crate::permission::{PermittedCall, shell};
+use crate::workspace::{Workspace, WorkspaceError};
+
+/// A command that can start.
+#[derive(Debug)]
+pub(super) struct Ready {
+    /// The directory that was judged.
+    pub(super) directory: OwnedFd,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) descriptors: Vec<(RawFd, OwnedFd)>,
+    pub(super) carry: Carry,
+}
+
+impl Ready {
+    /// For a call that begins in `start`, with this environment.
+    pub(super) async fn of(
+        call: &PermittedCall,
+        command: &str,
+        workspace: &Arc<Workspace>,
+        start: &Path,
+        mut environment: Vec<(OsString, OsString)>,
+    ) -> Result<Self, ToolError> {
+        let (command, asked, usual) = (command.to_owned(), call.was_asked(), call.is_usual());
+        let (workspace, start) = (Arc::clone(workspace), start.to_path_buf());
+        let internal = |error: &dyn std::fmt::Display| ToolError::Internal(error.to_string());
+        let found = tokio::task::spawn_blocking(move || {
+            let directory = open_directory(&workspace, &start).map_err(|error| {
+                ToolError::Execution(format!("the working directory cannot be used: {error}"))
+            })?;
+            let analysis = shell::analyse(&command);
+            let settings = if asked {
+                Settings::default()
+            } else {
+                Settings::of(&analysis, usual, &workspace, &start).map_err(|error| internal(&error))?
+            };
+            settings.put_into(&mut environment);
+            let mut descriptors = settings.descriptors;
+            let carry = if analysis.may_move() {
+                let (carry, mut ends) = Carry::reported().map_err(|error| internal(&error))?;
+                descriptors.append(&mut ends);
+                carry
+            } else {
+                Carry::default()
+            };
+            carry.put_into(&mut environment);
+            Ok(Self { directory, environment, descriptors, carry })
+        });
+        found.await.map_err(|error| internal(&error)).flatten()
+    }
+}
+
+/// Opens the directory without following a symlink that took its place since it was judged.
+fn open_directory(workspace: &Workspace, directory: &Path) -> Result<OwnedFd, WorkspaceError> {
+    let located = workspace.locate(directory, Path::new("."))?;
+    if located.real != directory {
+        return Err(WorkspaceError::Changed { path: PathBuf::from(directory) });
+    }
+    workspace.open_dir(&located)
+}
