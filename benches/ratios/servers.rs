@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
 use super::log::{Log, Sender};
-use super::suites::commands;
+use super::suites::commands::{self, Spawned};
 
 /// The argument with which the bench is the bare server.
 pub(crate) const SERVE_BARE: &str = "--serve-bare";
@@ -235,9 +235,9 @@ impl Bare {
         Self::request("/read")
     }
 
-    /// Asks for a run of `bash -c true`.
-    pub(crate) fn spawn_request() -> Vec<u8> {
-        Self::request("/spawn")
+    /// Asks for a run of the command.
+    pub(crate) fn spawn_request(spawned: &Spawned) -> Vec<u8> {
+        Self::request(spawned.path)
     }
 
     fn request(path: &str) -> Vec<u8> {
@@ -288,8 +288,11 @@ pub(crate) fn serve_bare(file: &str, log_in: Option<&str>) {
                 content
             }
         };
-        let spawn = move |_body: Bytes| spawn(logs.clone());
-        let router = axum::Router::new().route("/read", post(read)).route("/spawn", post(spawn));
+        let mut router = axum::Router::new().route("/read", post(read));
+        for spawned in [&commands::BUILTIN, &commands::PROGRAM] {
+            let logs = logs.clone();
+            router = router.route(spawned.path, post(move |_body: Bytes| spawn(spawned, logs)));
+        }
         let listening = toolgate::http::Listening::bind(([127, 0, 0, 1], 0).into()).await.expect("a port");
         println!("{}", listening.address);
         // The same listener as the server's: what differs is what a request does.
@@ -302,13 +305,13 @@ pub(crate) fn serve_bare(file: &str, log_in: Option<&str>) {
     });
 }
 
-/// Runs `bash -c true`; with a log its start is on the disk before it, and its end written after it.
-async fn spawn(log: Option<Sender>) -> &'static str {
+/// Runs the command; with a log its start is on the disk before it, and its end written after it.
+async fn spawn(spawned: &'static Spawned, log: Option<Sender>) -> &'static str {
     if let Some(log) = &log {
         log.commit(Bytes::from_static(b"start"), true).await;
     }
-    let run = || Command::new(commands::BASH[0]).args(&commands::BASH[1..]).stdin(Stdio::null()).output();
-    let output = tokio::task::spawn_blocking(run).await.expect("no panic").expect("bash runs");
+    let run = || spawned.command().output();
+    let output = tokio::task::spawn_blocking(run).await.expect("no panic").expect("it runs");
     assert!(output.status.success());
     if let Some(log) = &log {
         log.commit(Bytes::from_static(b"end"), false).await;

@@ -39,7 +39,15 @@ pub(super) fn become_command(request: &Request, descriptors: &Descriptors) -> (S
     {
         return (StartStep::Confine, error);
     }
-    (StartStep::Execute, kernel::exec(&request.arguments, &request.environment))
+    if let [program, words @ ..] = request.direct.as_slice() {
+        // Where this cannot be executed, the shell says why.
+        let _ = kernel::exec(program, words, &request.environment);
+    }
+    let error = match request.arguments.first() {
+        Some(program) => kernel::exec(program, &request.arguments, &request.environment),
+        None => io::ErrorKind::InvalidInput.into(),
+    };
+    (StartStep::Execute, error)
 }
 
 fn prepare(request: &Request, descriptors: &Descriptors) -> io::Result<()> {

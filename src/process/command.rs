@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::fd::{OwnedFd, RawFd};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncReadExt;
@@ -17,6 +18,9 @@ use crate::telemetry::metrics::{CommandMeter, Starting};
 pub struct CommandSpec {
     /// Program and arguments. The program is an absolute path: `PATH` is not searched.
     pub argv: Vec<OsString>,
+    /// What a shell in `argv` would only become itself: tried first, and where it cannot be executed, `argv` is. (Not
+    /// behind bubblewrap, which starts `argv` by itself.)
+    pub direct: Option<Direct>,
     /// The whole environment.
     pub env: Vec<(OsString, OsString)>,
     /// The working directory, opened: the directory that was judged is the one that is used.
@@ -27,6 +31,15 @@ pub struct CommandSpec {
     pub extra: Vec<(RawFd, OwnedFd)>,
     /// Bounds of its tree.
     pub limits: Limits,
+}
+
+/// A program that is tried before [`CommandSpec::argv`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Direct {
+    /// The file; a relative path counts from the command's directory.
+    pub program: PathBuf,
+    /// Its words, the name that it is called by first.
+    pub words: Vec<OsString>,
 }
 
 /// Bounds of a command's tree; `None` is unbounded.

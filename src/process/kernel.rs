@@ -5,7 +5,7 @@
     reason = "raw system calls; the spawner and keepers that use them are single-threaded"
 )]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -96,8 +96,7 @@ impl Drop for Stack {
 }
 
 /// Replaces the program of this process; returns only the error.
-pub(super) fn exec(arguments: &[CString], environment: &[CString]) -> io::Error {
-    let Some(program) = arguments.first() else { return io::ErrorKind::InvalidInput.into() };
+pub(super) fn exec(program: &CStr, arguments: &[CString], environment: &[CString]) -> io::Error {
     let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
         strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
     };

@@ -321,6 +321,11 @@ impl Packet {
         };
         request.arguments =
             prefix.iter().chain(&command.argv).map(|word| c_string(word)).collect::<Result<_, _>>()?;
+        if let (Some(direct), true) = (&command.direct, request.confine) {
+            let words = std::iter::once(direct.program.as_os_str())
+                .chain(direct.words.iter().map(OsString::as_os_str));
+            request.direct = words.map(c_string).collect::<Result<_, _>>()?;
+        }
         request.environment = command.env.iter().map(variable).collect::<Result<_, _>>()?;
         Self::with_pipes(&request, command, ruleset).map_err(|error| match error.kind() {
             io::ErrorKind::FileTooLarge => LaunchError::Command("command and environment are too long"),

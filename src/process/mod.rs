@@ -22,6 +22,6 @@ pub mod spawner;
 mod tree;
 mod wire;
 
-pub use self::command::{CommandSpec, Ended, Exit, Left, Limit, Limits, RunningCommand, Tree};
+pub use self::command::{CommandSpec, Direct, Ended, Exit, Left, Limit, Limits, RunningCommand, Tree};
 pub use self::launcher::{LaunchError, Launcher, LauncherOptions};
 pub use self::wire::StartStep;

@@ -29,6 +29,8 @@ pub(super) const MAX_REPORT_BYTES: usize = 64 * 1024;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) arguments: Vec<CString>,
+    /// A program and its words, tried before `arguments`; may be empty.
+    pub(super) direct: Vec<CString>,
     pub(super) environment: Vec<CString>,
     /// Whether this process must drop its rights itself (bubblewrap does it for its command).
     pub(super) confine: bool,
@@ -84,6 +86,7 @@ impl Request {
     pub(super) fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
         let mut out = Vec::new();
         put_strings(&mut out, &self.arguments);
+        put_strings(&mut out, &self.direct);
         put_strings(&mut out, &self.environment);
         for flag in [self.confine, self.has_ruleset, self.has_input] {
             put_number(&mut out, u64::from(flag));
@@ -103,6 +106,7 @@ impl Request {
 
     pub(super) fn read_from(from: &mut impl Read) -> io::Result<Self> {
         let arguments = get_strings(from)?;
+        let direct = get_strings(from)?;
         let environment = get_strings(from)?;
         let confine = get_number(from)? != 0;
         let has_ruleset = get_number(from)? != 0;
@@ -112,6 +116,7 @@ impl Request {
             .collect::<io::Result<Vec<_>>>()?;
         Ok(Self {
             arguments,
+            direct,
             environment,
             confine,
             has_ruleset,
@@ -177,6 +182,7 @@ mod tests {
     fn a_request_comes_back_as_it_was_sent() {
         let request = Request {
             arguments: vec![c"/bin/bash".into(), c"".into(), CString::new(vec![0xff; 300_000]).unwrap()],
+            direct: vec![c"/bin/true".into(), c"true".into()],
             environment: vec![c"A=b c".into()],
             confine: true,
             has_ruleset: false,

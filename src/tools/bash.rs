@@ -2,6 +2,7 @@
 
 mod carry;
 mod command_words;
+mod direct;
 mod guide;
 mod implied_files;
 mod named_files;
@@ -172,6 +173,7 @@ impl Tool for Bash {
         let ready = Ready::of(&call, command, workspace, start, environment).await?;
         let spec = CommandSpec {
             argv: ["/bin/bash", "--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
+            direct: ready.direct,
             env: ready.environment,
             directory: ready.directory,
             input: None,

@@ -215,6 +215,41 @@ async fn a_shell_that_stays_is_left_alone() {
     assert_eq!((detail(&result, "exit_code"), detail(&result, "signal")), (&Value::Null, &json!(11)));
 }
 
+/// A program with plain words starts without bash, and nobody can tell. With a comment it is for bash.
+#[tokio::test]
+async fn a_program_that_starts_by_itself_is_as_under_bash() {
+    for floor in [FloorChoice::Landlock, FloorChoice::Bubblewrap] {
+        let mut session = Session::new(floor).await;
+        session.run("mkdir sub; printf 'echo as bash: $0 $1' > plain; printf '#!/none\\n' > lost; chmod +x plain lost").await;
+        for command in [
+            "printenv",
+            "/usr/bin/printenv",
+            "printenv PWD",
+            "cat no-such-file",
+            "head -c 7 /proc/self/cmdline",
+            "./plain a=b",
+            "./lost",
+            "./sub",
+            "./sub/none",
+            "sub",
+            "no-such-program x",
+            "sh ./plain x",
+            "git --version",
+            "sleep",
+        ] {
+            let plain = session.run(command).await;
+            let by_bash = session.run(&format!("{command} #")).await;
+            let lines = |result: &ToolResult| {
+                let mut lines: Vec<String> = result.result.lines().map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            assert_eq!(lines(&plain), lines(&by_bash), "{floor:?}: {command}");
+            assert_eq!(detail(&plain, "exit_code"), detail(&by_bash, "exit_code"), "{floor:?}: {command}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn workdir_is_for_one_call() {
     let mut session = Session::new(FloorChoice::Auto).await;

@@ -58,6 +58,7 @@ pub(crate) fn command(directory: &Path, text: &str) -> CommandSpec {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     CommandSpec {
         argv: ["/bin/bash", "--noprofile", "--norc", "-c", text].map(Into::into).to_vec(),
+        direct: None,
         env: ["PATH", "HOME"]
             .iter()
             .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use toolgate::process::{Exit, LaunchError, Limit, Limits, StartStep};
+use toolgate::process::{Direct, Exit, LaunchError, Limit, Limits, StartStep};
 use toolgate::sandbox::FloorChoice;
 
 use crate::support::{FAILSAFE, Place, finish, gone, is_alive, read_until};
@@ -22,6 +22,19 @@ async fn output_is_in_order_and_the_exit_code_comes_back() {
     let expected = format!("out1\nerr1\nout2\nerr2\nout3\nerr3\n{}\n", place.path("work").display());
     assert_eq!(output, expected);
     assert_eq!((ended.exit, ended.left.count), (Exit::Code(7), 0));
+}
+
+/// What is tried first runs in the place of the shell, and nothing of the shell's where it can be executed.
+#[tokio::test]
+async fn a_program_comes_before_its_shell() {
+    let place = Place::new();
+    let launcher = place.launcher(FloorChoice::Landlock).await;
+    for (program, expected) in [("/bin/echo", "first\n"), ("./none", "then\n"), ("/etc/hostname", "then\n")] {
+        let mut command = place.command("echo then");
+        command.direct = Some(Direct { program: program.into(), words: vec!["x".into(), "first".into()] });
+        let (output, ended) = finish(launcher.spawn(command).await.unwrap()).await;
+        assert_eq!((output.as_str(), ended.exit), (expected, Exit::Code(0)), "{program}");
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Bash `true` over HTTP: one after the other against a raw spawn of `bash -c true`, under the same floor, without
-//! one, and between two rows of a log; many at once against a bare handler that spawns it, without and with a log.
+//! one, and between two rows of a log; many at once, and a program many at once, against a bare handler that spawns the same,
+//! without and with a log.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,13 +14,35 @@ use crate::table::{Row, median, print};
 /// The argument with which the bench measures raw spawns, itself run on the server's floor.
 pub(crate) const RAW_SPAWNS: &str = "--raw-spawns";
 
-/// The command that is spawned.
-pub(crate) const BASH: [&str; 5] = ["/bin/bash", "--noprofile", "--norc", "-c", "true"];
+/// A command that is asked for, and what a handler would spawn for it.
+pub(crate) struct Spawned {
+    text: &'static str,
+    argv: &'static [&'static str],
+    /// Where the bare handler runs it.
+    pub(crate) path: &'static str,
+}
+
+/// What only the shell has to do.
+pub(crate) const BUILTIN: Spawned =
+    Spawned { text: "true", argv: &["/bin/bash", "--noprofile", "--norc", "-c", "true"], path: "/bash" };
+/// What nothing but a program has to do.
+pub(crate) const PROGRAM: Spawned =
+    Spawned { text: "/usr/bin/true", argv: &["/usr/bin/true"], path: "/program" };
+
+impl Spawned {
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(self.argv[0]);
+        command.args(&self.argv[1..]).stdin(Stdio::null());
+        command
+    }
+}
 
 pub(crate) fn run(plan: &Plan) {
     one_by_one(plan);
-    for connections in [1, 32] {
-        at_once(plan, connections);
+    for spawned in [&BUILTIN, &PROGRAM] {
+        for connections in [1, 32] {
+            at_once(plan, spawned, connections);
+        }
     }
 }
 
@@ -47,7 +70,7 @@ fn one_by_one(plan: &Plan) {
 }
 
 /// Commands a second over some connections.
-fn at_once(plan: &Plan, connections: usize) {
+fn at_once(plan: &Plan, spawned: &Spawned, connections: usize) {
     let toolgate = Toolgate::start();
     let bare = Bare::start(&toolgate.file());
     let logs = Bare::start_with_log(&toolgate.file());
@@ -56,20 +79,20 @@ fn at_once(plan: &Plan, connections: usize) {
     let spawns = |bare: &Bare| {
         rate(count, connections, || {
             let mut client = Client::connect(bare.address);
-            move || client.exchange(&Bare::spawn_request(), b"\"exit_code\":0")
+            move || client.exchange(&Bare::spawn_request(spawned), b"\"exit_code\":0")
         })
     };
     for _ in 0..plan.rounds {
         ours.push(rate(count, connections, || {
             let mut client = Client::connect(toolgate.address);
-            let mut request = toolgate.command_request("true");
+            let mut request = toolgate.command_request(spawned.text);
             move || client.exchange(&request.next(), b"\"exit_code\":0")
         }));
         theirs.push(spawns(&bare));
         logged.push(spawns(&logs));
     }
     let ours = median(ours);
-    let what = format!("Bash `true`, {connections} at once");
+    let what = format!("Bash `{}`, {connections} at once", spawned.text);
     print(&Row::rates(what.as_str(), ours, ("bare handler that spawns it", median(theirs)), "–"));
     print(&Row::rates(what, ours, ("bare handler that spawns it, with a log", median(logged)), "–"));
 }
@@ -88,12 +111,11 @@ fn on_floor(toolgate: &Toolgate, client: &mut Client, count: usize) -> f64 {
 fn spawns(count: usize, log: Option<&Log>) -> f64 {
     let start = Instant::now();
     for _ in 0..count {
-        let mut command = Command::new(BASH[0]);
-        command.args(&BASH[1..]);
+        let mut command = BUILTIN.command();
         if let Some(log) = log {
             log.commit(&[b"start"], true);
         }
-        let output = command.stdin(Stdio::null()).output().expect("bash runs");
+        let output = command.output().expect("bash runs");
         assert!(output.status.success());
         if let Some(log) = log {
             log.commit(&[b"end"], false);

@@ -104,6 +104,11 @@ pub(crate) struct WordPath {
     pub(crate) sweeps: bool,
 }
 
+/// Whether bash takes the word, in front of a command, for one of its own: a builtin or a keyword.
+pub fn is_own_word(word: &str) -> bool {
+    builtins::does(word).is_some()
+}
+
 /// Reads the text of a command. Total for any text; the time is linear in its length, and bounded for what is
 /// understood.
 pub fn analyse(text: &str) -> CommandAnalysis {

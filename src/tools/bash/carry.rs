@@ -24,6 +24,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::permission::WorkingDirectory;
 use crate::workspace::{FileKind, Workspace};
 
+pub(super) const PROLOGUE_VARIABLE: &str = "BASH_ENV";
 const PROLOGUE_NUMBER: RawFd = 198;
 const REPORT_NUMBER: RawFd = 199;
 /// Tracing is switched off first: a command's `set -x` must not show what it did not write.
@@ -33,6 +34,11 @@ const PROLOGUE: &str = "unset BASH_ENV\n\
 const PROLOGUE_PATH: &str = "/dev/fd/198";
 /// Longer than any path that the system takes.
 const MAX_REPORT_BYTES: u64 = 8 * 1024;
+
+/// A command's variable for one that is reported; it gets no other of this name.
+pub(super) fn prologue() -> (OsString, OsString) {
+    (PROLOGUE_VARIABLE.into(), PROLOGUE_PATH.into())
+}
 
 /// Where a command's directory is reported, if it is.
 #[derive(Debug, Default)]
@@ -61,14 +67,6 @@ impl Carry {
             Self { report: Some(report) },
             vec![(PROLOGUE_NUMBER, prologue.into()), (REPORT_NUMBER, reporter)],
         ))
-    }
-
-    /// Puts the prologue into a command's environment, if there is one, and no other.
-    pub(super) fn put_into(&self, environment: &mut Vec<(OsString, OsString)>) {
-        environment.retain(|(name, _)| name != "BASH_ENV");
-        if self.report.is_some() {
-            environment.push(("BASH_ENV".into(), PROLOGUE_PATH.into()));
-        }
     }
 
     /// Takes over the directory that was reported, if it is one inside the workspace and not the one that the

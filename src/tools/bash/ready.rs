@@ -5,10 +5,12 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::carry::Carry;
+use super::carry::{self, Carry};
+use super::direct;
 use super::unasked::Settings;
 use crate::domain::result::ToolError;
 use crate::permission::{PermittedCall, shell};
+use crate::process::Direct;
 use crate::workspace::{Workspace, WorkspaceError};
 
 /// A command that can start.
@@ -19,6 +21,8 @@ pub(super) struct Ready {
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) descriptors: Vec<(RawFd, OwnedFd)>,
     pub(super) carry: Carry,
+    /// What bash would only become.
+    pub(super) direct: Option<Direct>,
 }
 
 impl Ready {
@@ -45,15 +49,17 @@ impl Ready {
             };
             settings.put_into(&mut environment);
             let mut descriptors = settings.descriptors;
-            let carry = if analysis.may_move() {
+            environment.retain(|(name, _)| name != carry::PROLOGUE_VARIABLE);
+            let direct = direct::of(&command, &start, &mut environment);
+            let carry = if direct.is_none() && analysis.may_move() {
                 let (carry, mut ends) = Carry::reported().map_err(|error| internal(&error))?;
+                environment.push(carry::prologue());
                 descriptors.append(&mut ends);
                 carry
             } else {
                 Carry::default()
             };
-            carry.put_into(&mut environment);
-            Ok(Self { directory, environment, descriptors, carry })
+            Ok(Self { directory, environment, descriptors, carry, direct })
         });
         found.await.map_err(|error| internal(&error)).flatten()
     }
