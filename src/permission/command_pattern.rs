@@ -7,7 +7,7 @@ use super::commands::leading_out;
 use super::lexical::{between_blanks, file_name};
 use super::shell;
 use super::shell::scan::{Segment, Sight};
-use super::shell::subcommand::{self, Commands};
+use super::shell::subcommand::{self, Commands, Named};
 
 /// The text between the parentheses of a `Bash(…)` rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -348,43 +348,38 @@ pub(crate) struct CommandSet {
     /// Patterns that begin with a star or with part of a word.
     loose: Vec<usize>,
     /// Those of programs that take options in front of a subcommand, by the program.
-    of_subcommands: HashMap<String, Vec<OfSubcommand>>,
+    of_subcommands: HashMap<String, Named<OfSubcommand>>,
 }
 
-/// A pattern that names a subcommand.
+/// More names behind a program than any has; further ones count wherever they stand behind these.
+const MAX_NAMES: usize = 8;
+
+/// What stands behind the names of a subcommand in a pattern.
 #[derive(Debug, Clone)]
 struct OfSubcommand {
     number: usize,
-    /// The names behind the program.
-    names: Vec<String>,
-    /// What stands behind them.
     rest: Vec<Token>,
     open: bool,
 }
 
 impl OfSubcommand {
-    fn of(number: usize, pattern: &CommandPattern) -> Option<(String, Self)> {
-        let (program, subcommand) = subcommand::program(pattern.program()?)?;
+    /// Puts a pattern among those of its program, if that takes options in front of a subcommand.
+    fn put(number: usize, pattern: &CommandPattern, into: &mut HashMap<String, Named<Self>>) {
+        let Some((program, subcommand)) = pattern.program().and_then(subcommand::program) else { return };
         let behind = pattern.tokens.get(1..).unwrap_or_default();
         let is_name = |token: &&Token| token.literal().is_some_and(|word| !word.starts_with('-'));
-        let count = behind.iter().take_while(is_name).count();
-        let literals = behind[..count].iter().filter_map(Token::literal).map(str::to_owned);
-        let names: Vec<String> = subcommand.map(str::to_owned).into_iter().chain(literals).collect();
-        let rest = behind[count..].to_vec();
-        Some((program.to_owned(), Self { number, names, rest, open: pattern.open }))
+        let (names, rest) = behind.split_at(behind.iter().take(MAX_NAMES).take_while(is_name).count());
+        let names = subcommand.into_iter().chain(names.iter().filter_map(Token::literal));
+        let rule = Self { number, rest: rest.to_vec(), open: pattern.open };
+        into.entry(program.to_owned()).or_default().add(program, names, rule);
     }
 
-    /// Whether one of the commands may be what the pattern names.
-    fn may_be(&self, program: &str, commands: &Commands<'_>) -> bool {
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        commands.may_run(program, &names, |words, at_end| match self.rest.split_last() {
-            None => self.open || at_end,
-            Some((last, _)) => {
-                let mut words_left = words.iter();
-                let in_order = self.rest.iter().all(|token| words_left.any(|word| token.matches_word(word)));
-                in_order && (self.open || words.last().is_some_and(|word| last.matches_word(word)))
-            }
-        })
+    /// Whether the words behind the names may be what the pattern says of them.
+    fn may_follow(&self, words: &[&str], at_end: bool) -> bool {
+        let Some(last) = self.rest.last() else { return self.open || at_end };
+        let mut words_left = words.iter();
+        let in_order = self.rest.iter().all(|token| words_left.any(|word| token.matches_word(word)));
+        in_order && (self.open || words.last().is_some_and(|word| last.matches_word(word)))
     }
 }
 
@@ -395,9 +390,7 @@ impl CommandSet {
         for (number, pattern) in patterns {
             let wide = pattern.wide();
             let index = set.patterns.len();
-            if let Some((program, pattern)) = OfSubcommand::of(number, pattern) {
-                set.of_subcommands.entry(program).or_default().push(pattern);
-            }
+            OfSubcommand::put(number, pattern, &mut set.of_subcommands);
             match &wide.first {
                 Some(word) => set.by_word.entry(word.clone()).or_default().push(index),
                 None => set.loose.push(index),
@@ -451,11 +444,12 @@ impl CommandSet {
     fn try_subcommands<'s>(&self, segment: &'s Segment, best: &mut Option<(usize, &'s str)>) {
         let Some(commands) = Commands::of(segment) else { return };
         for program in commands.programs() {
-            for pattern in self.of_subcommands.get(program).into_iter().flatten() {
-                if best.is_none_or(|(b, _)| b > pattern.number) && pattern.may_be(program, &commands) {
-                    *best = Some((pattern.number, program));
+            let Some(rules) = self.of_subcommands.get(program) else { continue };
+            commands.each_named(program, rules, &mut |rule, words, at_end| {
+                if best.is_none_or(|(b, _)| b > rule.number) && rule.may_follow(words, at_end) {
+                    *best = Some((rule.number, program));
                 }
-            }
+            });
         }
     }
 
@@ -625,6 +619,20 @@ mod tests {
         assert_eq!(found.spelled, [true, true, true, false, false, true]);
         let spaced = ["git push".to_owned(), "x".to_owned()];
         assert!(CommandPattern::parse("git push *").unwrap().allows(&spaced).is_none());
+    }
+
+    #[test]
+    fn names_without_end_are_held_against_the_text_all_the_same() {
+        let names = "a ".repeat(20_000);
+        let (pattern, command) = (format!("npm {names}"), format!("npm -s {names}"));
+        let pattern = CommandPattern::parse(&pattern).unwrap();
+        let set = CommandSet::compile([(3, &pattern)].into_iter());
+        let finds = |command: &str| {
+            let segment = Segment::runs(&words(command.trim()), Begins::Any);
+            set.first_match(&[segment], Sight::Guessed).is_some()
+        };
+        assert!(finds(&command));
+        assert!(!finds(&command.replacen("a ", "b ", 2)));
     }
 
     #[test]

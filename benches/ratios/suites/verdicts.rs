@@ -18,19 +18,31 @@ const BATCH: u32 = 50;
 /// How many of the slowest texts are told.
 const SHOWN: usize = 3;
 
+/// What the rules of a policy are about.
+#[derive(Clone, Copy)]
+enum About {
+    /// A program each.
+    Programs,
+    /// All of them scripts of one program, of which a text may write each in many ways.
+    Scripts,
+}
+
 pub(crate) fn run(plan: &Plan) {
-    let few = policy(10);
-    let many = policy(1_000);
+    let (few, many) = (policy(&[(10, About::Programs)]), policy(&[(1_000, About::Programs)]));
     let typical = "Bash(cd src && git diff --stat HEAD~1 | head -n 40)";
     let (one, with_many) = in_turns(plan, &few, &many, typical);
     print(&Row::fact("Verdict, a typical command", micros(one), "under 50 µs"));
-    let timed = worst_cases().into_iter().map(|(name, call)| (name, seconds(plan, &few, &call)));
+    let both = policy(&[(10, About::Programs), (50, About::Scripts)]);
+    let timed = worst_cases().into_iter().map(|(name, call)| (name, seconds(plan, &both, &call)));
     let mut worst: Vec<(&str, f64)> = timed.collect();
     worst.sort_by(|one, other| other.1.total_cmp(&one.1));
     for (name, took) in worst.into_iter().take(SHOWN) {
         print(&Row::fact(format!("Verdict, among the worst inputs ({name})"), micros(took), "under 5000 µs"));
     }
     print(&Row::durations("Verdict with 1,000 rules", with_many, ("10 rules", one), "under 2"));
+    let (few, many) = (policy(&[(10, About::Scripts)]), policy(&[(1_000, About::Scripts)]));
+    let (one, with_many) = in_turns(plan, &few, &many, "Bash(npm run -s build -- --watch 2>&1 | tail -20)");
+    print(&Row::durations("Verdict with 1,000 rules for npm", with_many, ("10 rules", one), "under 2"));
 }
 
 /// Texts of the greatest length that is read, each made of one thing.
@@ -59,6 +71,9 @@ fn worst_cases() -> Vec<(&'static str, String)> {
         ("patterns of git", format!("git rm '{}'", "*/".repeat(4_950))),
         ("directories", cut(&format!("{}(\"{}", "cd a;".repeat(8), numbered("y", 3_000).join(" ")))),
         ("pieces of shell", cut(&(0..300).map(piece).collect::<String>())),
+        ("programs", "npm ".repeat(2_490)),
+        ("scripts", "npm -s run ".repeat(900)),
+        ("options of programs", "npm -C npm --a=npm ".repeat(520)),
         ("patterns in capitals", format!("git rm {}", "':(icase)A/b' ".repeat(700))),
     ]
     .map(|(name, text)| (name, format!("Bash({text})")))
@@ -81,23 +96,27 @@ fn numbered(word: &str, most: usize) -> Vec<String> {
     (0..most).map(|number| format!("{word}{number}")).collect()
 }
 
-fn policy(rules: usize) -> Policy {
-    let list = |name: &str, make: &dyn Fn(usize) -> String| -> Vec<SourcedRule> {
-        let rule = |number: usize| {
-            let rule = Rule::parse(&make(number)).expect("a rule");
-            SourcedRule { rule, source: format!("permissions.{name}[{number}]") }
+/// With so many rules about these.
+fn policy(about: &[(usize, About)]) -> Policy {
+    let mut rules = RuleSet::default();
+    for (count, about) in about {
+        let program = |word: &str, number: usize| match about {
+            About::Programs => format!("{word}{number}"),
+            About::Scripts => format!("npm run {word}{number}"),
         };
-        (0..rules / 5).map(rule).collect()
-    };
-    let mut allow = list("allow", &|n| format!("Bash(program{n} run *)"));
-    allow.extend(list("allow", &|n| format!("Edit(out{n}/**)")));
-    let rules = RuleSet {
-        deny: list("deny", &|n| format!("Bash(forbidden{n} *)")),
-        ask: list("ask", &|n| format!("Edit(kept{n}/**)")),
-        always_ask: list("always_ask", &|n| format!("Bash(asked{n} * --force *)")),
-        allow,
-        ..RuleSet::default()
-    };
+        let add = |list: &mut Vec<SourcedRule>, name: &str, make: &dyn Fn(usize) -> String| {
+            let rule = |number: usize| {
+                let rule = Rule::parse(&make(number)).expect("a rule");
+                SourcedRule { rule, source: format!("permissions.{name}[{number}]") }
+            };
+            list.extend((0..count / 5).map(rule));
+        };
+        add(&mut rules.deny, "deny", &|n| format!("Bash({} *)", program("forbidden", n)));
+        add(&mut rules.ask, "ask", &|n| format!("Edit(kept{n}/**)"));
+        add(&mut rules.always_ask, "always_ask", &|n| format!("Bash({} * --force *)", program("asked", n)));
+        add(&mut rules.allow, "allow", &|n| format!("Bash({} run *)", program("program", n)));
+        add(&mut rules.allow, "allow", &|n| format!("Edit(out{n}/**)"));
+    }
     Policy::compile(rules, &["Bash", "Edit"]).expect("a policy")
 }
 

@@ -5,7 +5,10 @@
 //! lib/utils/cmd-list.js); the Cargo book, "Cargo Commands"; docs.docker.com; kubernetes.io; helm.sh; cli.github.com; GNU
 //! make's manual, "Goals"; the manuals of the others.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::super::commands::kind::base_name;
 use super::super::commands::names::Names;
@@ -148,60 +151,162 @@ impl<'s> Commands<'s> {
         each.filter(move |(at, (_, name, _))| first(*at, name)).map(|(_, (_, name, _))| *name)
     }
 
-    /// Whether the program may be run with these names, one behind the other, and then with words that `follow` takes:
-    /// those from the first place on where they may begin, and whether that may be the very end.
+    /// Goes through the rules of a program that may name one of its commands here, each with the words from the first place on
+    /// where what it says behind the names may begin, and whether that may be the very end.
     ///
-    /// Time is linear in the words, for each name.
-    pub(in crate::permission) fn may_run(
+    /// Time is linear in the words, for each beginning of names that is found in them.
+    pub(in crate::permission) fn each_named<R>(
         &self,
         program: &str,
-        names: &[&str],
-        follow: impl FnOnce(&[&'s str], bool) -> bool,
-    ) -> bool {
-        let mut starts = vec![false; self.words.len() + 1];
-        let mut reached = vec![false; self.words.len() + 1];
-        for (at, _, subcommand) in self.programs.iter().filter(|(_, name, _)| *name == program) {
-            match (subcommand, names) {
-                (None, _) => starts[at + 1] = true,
-                (Some(subcommand), [first, ..]) if subcommand == first => reached[at + 1] = true,
-                (Some(_), _) => {}
+        rules: &Named<R>,
+        found: &mut impl FnMut(&R, &[&'s str], bool),
+    ) {
+        let of_it = || self.programs.iter().filter(|(_, name, _)| *name == program);
+        let starts: Vec<usize> =
+            of_it().filter(|(.., subcommand)| subcommand.is_none()).map(|(at, ..)| at + 1).collect();
+        let mut behind = self.behind(program, 0, rules, &starts);
+        for (at, _, subcommand) in of_it() {
+            let child = subcommand.and_then(|name| rules.numbers.get(name));
+            if let Some(child) = child {
+                let places = behind.entry(*child).or_default();
+                places.push(at + 1);
+                places.sort_unstable();
             }
         }
-        for (level, name) in names.iter().enumerate() {
-            let any = level == 0 && TAKE_TARGETS.has(program);
-            let wholes = whole_names(program, name);
-            let is_it = |word: &str| word == *name || level == 0 && is_called(program, word, (name, &wholes));
-            let mut next = self.behind(&starts, any, is_it);
-            if level == 0 {
-                next.iter_mut().zip(&reached).for_each(|(next, reached)| *next |= reached);
-            }
-            starts = next;
-        }
-        let first = starts.iter().position(|starts| *starts);
-        first.is_some_and(|first| {
-            follow(self.words.get(first..).unwrap_or_default(), starts[self.words.len()])
-        })
+        self.tell(&rules.rules, &starts, found);
+        self.go_on(program, 1, rules, behind, found);
     }
 
-    /// The places behind a name that may begin at one of `starts`: there, or behind options, each of which may have a
-    /// value; at `any` word where each may be a target.
-    fn behind(&self, starts: &[bool], any: bool, is_it: impl Fn(&str) -> bool) -> Vec<bool> {
-        let is_option = |at: usize| self.words[at].starts_with(['-', '+']);
-        let mut behind = vec![false; starts.len()];
+    fn go_on<R>(
+        &self,
+        program: &str,
+        level: usize,
+        rules: &Named<R>,
+        behind: HashMap<usize, Vec<usize>>,
+        found: &mut impl FnMut(&R, &[&'s str], bool),
+    ) {
+        for (child, starts) in behind {
+            let Some(rules) = rules.children.get(child) else { continue };
+            self.tell(&rules.rules, &starts, found);
+            let behind = self.behind(program, level, rules, &starts);
+            self.go_on(program, level + 1, rules, behind, found);
+        }
+    }
+
+    fn tell<R>(&self, rules: &[R], starts: &[usize], found: &mut impl FnMut(&R, &[&'s str], bool)) {
+        let (Some(first), Some(last)) = (starts.first(), starts.last()) else { return };
+        let words = self.words.get(*first..).unwrap_or_default();
+        for rule in rules {
+            found(rule, words, *last == self.words.len());
+        }
+    }
+
+    /// The places behind the names that may begin at one of `starts`, by what goes on there: at these themselves, or behind
+    /// options, each of which may have a value; at any word where each may be a target.
+    fn behind<R>(
+        &self,
+        program: &str,
+        level: usize,
+        rules: &Named<R>,
+        starts: &[usize],
+    ) -> HashMap<usize, Vec<usize>> {
+        let mut behind: HashMap<usize, Vec<usize>> = HashMap::default();
+        let Some(first) = starts.first().filter(|_| !rules.children.is_empty()) else { return behind };
+        let targets = level == 0 && TAKE_TARGETS.has(program);
+        let mut starts = starts.iter().peekable();
         let mut going_on = false;
-        for (at, word) in self.words.iter().enumerate() {
-            if !going_on && !starts[at] {
+        for (at, word) in self.words.iter().enumerate().skip(*first) {
+            if starts.next_if_eq(&&at).is_none() && !going_on {
                 continue;
             }
-            if is_option(at) {
+            let is_option = |word: &&str| word.starts_with(['-', '+']);
+            if is_option(word) {
                 going_on = true;
                 continue;
             }
-            behind[at + 1] |= is_it(word);
+            rules.called(program, level, word, |child| {
+                let places = behind.entry(child).or_default();
+                if places.last() != Some(&(at + 1)) {
+                    places.push(at + 1);
+                }
+            });
             // What does not stand behind an option is no value of one: all that follows is the subcommand's.
-            going_on = any || going_on && at.checked_sub(1).is_some_and(is_option);
+            let value = || at.checked_sub(1).and_then(|before| self.words.get(before)).is_some_and(is_option);
+            going_on = targets || going_on && value();
         }
         behind
+    }
+}
+
+/// Rules of one program, by the names of its subcommands, one behind the other.
+#[derive(Debug, Clone)]
+pub(in crate::permission) struct Named<R> {
+    /// Those that say no further name.
+    rules: Vec<R>,
+    /// Those that do, by that name.
+    children: Vec<Named<R>>,
+    numbers: HashMap<String, usize>,
+    /// The same by each name that may stand for that one.
+    called: HashMap<String, Vec<usize>>,
+}
+
+impl<R> Default for Named<R> {
+    fn default() -> Self {
+        Self {
+            rules: Vec::new(),
+            children: Vec::new(),
+            numbers: HashMap::default(),
+            called: HashMap::default(),
+        }
+    }
+}
+
+impl<R> Named<R> {
+    /// Adds a rule about the program with these names behind it.
+    pub(in crate::permission) fn add<'n>(
+        &mut self,
+        program: &str,
+        names: impl Iterator<Item = &'n str>,
+        rule: R,
+    ) {
+        let mut here = self;
+        for (level, name) in names.enumerate() {
+            here = here.child(program, level, name);
+        }
+        here.rules.push(rule);
+    }
+
+    fn child(&mut self, program: &str, level: usize, name: &str) -> &mut Self {
+        let next = self.children.len();
+        let number = *self.numbers.entry(name.to_owned()).or_insert(next);
+        if number == next {
+            self.children.push(Self::default());
+            let names = if level == 0 { may_stand_for(program, name) } else { vec![name.into()] };
+            for name in names {
+                self.called.entry(name.into_owned()).or_default().push(number);
+            }
+        }
+        &mut self.children[number]
+    }
+
+    /// Those that the word may name.
+    fn called(&self, program: &str, level: usize, word: &str, mut each: impl FnMut(usize)) {
+        if level > 0 {
+            return self.called.get(word).into_iter().flatten().copied().for_each(each);
+        }
+        if TAKE_TARGETS.has(program) {
+            // `./all` is the goal `all`, and one may be set as the default.
+            let set = word.split_once('=').map(|(variable, value)| (variable.trim(), value.trim()));
+            if set.is_some_and(|(variable, _)| variable.contains('$')) {
+                // Make puts a variable's name together as it does values.
+                return (0..self.children.len()).for_each(each);
+            }
+            let goal = set.filter(|(variable, _)| variable.starts_with(".DEFAULT_GOAL"));
+            return self.called(program, 1, &goal_of(goal.map_or(word, |(_, goal)| goal)), each);
+        }
+        for name in may_stand_for(program, word) {
+            self.called.get(name.as_ref()).into_iter().flatten().copied().for_each(&mut each);
+        }
     }
 }
 
@@ -211,21 +316,22 @@ fn is_module(words: &[&str]) -> bool {
     *option == "-m" && (base_name(program).starts_with("python") || base_name(program).starts_with("pypy"))
 }
 
-/// Whether a word stands for the same subcommand as a name does, which has these whole ones.
-fn is_called(program: &str, word: &str, (name, of_name): (&str, &[&str])) -> bool {
+/// The names of subcommands, or goals, that a word may be taken for, itself among them.
+fn may_stand_for<'w>(program: &str, word: &'w str) -> Vec<Cow<'w, str>> {
     if TAKE_TARGETS.has(program) {
-        // `./all` is the goal `all`, and one may be set as the default.
-        let set = word.split_once('=').map(|(variable, value)| (variable.trim(), value.trim()));
-        if set.is_some_and(|(variable, _)| variable.contains('$')) {
-            // Make puts a variable's name together as it does values.
-            return true;
-        }
-        let goal = set.filter(|(variable, _)| variable.starts_with(".DEFAULT_GOAL"));
-        let goal = goal.map_or(word, |(_, goal)| goal);
-        return goal.split('/').filter(|part| !matches!(*part, "" | ".")).eq(name.split('/'));
+        return vec![goal_of(word)];
     }
-    let of_word = whole_names(program, word);
-    of_word.contains(&name) || of_name.contains(&word) || of_word.iter().any(|whole| of_name.contains(whole))
+    let wholes = whole_names(program, word).into_iter().map(Cow::Borrowed);
+    std::iter::once(Cow::Borrowed(word)).chain(wholes).collect()
+}
+
+/// A goal as make counts it, whose path leads through `.` and empty names.
+fn goal_of(word: &str) -> Cow<'_, str> {
+    let is_idle = |part: &&str| matches!(*part, "" | ".");
+    if !word.split('/').any(|part| is_idle(&part)) {
+        return word.into();
+    }
+    word.split('/').filter(|part| !is_idle(part)).collect::<Vec<_>>().join("/").into()
 }
 
 /// The names that the word stands for.
@@ -273,7 +379,13 @@ mod tests {
         let rule: Vec<&str> = rule.split(' ').collect();
         let (program, subcommand) = program(rule[0]).unwrap();
         let names: Vec<&str> = subcommand.into_iter().chain(rule[1..].iter().copied()).collect();
-        Commands::of(&segment).is_some_and(|commands| commands.may_run(program, &names, |_, _| true))
+        let mut rules = Named::default();
+        rules.add(program, names.into_iter(), ());
+        let mut found = false;
+        if let Some(commands) = Commands::of(&segment) {
+            commands.each_named(program, &rules, &mut |(), _, _| found = true);
+        }
+        found
     }
 
     #[test]
