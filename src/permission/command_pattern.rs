@@ -7,7 +7,7 @@ use super::commands::leading_out;
 use super::lexical::{between_blanks, file_name};
 use super::shell;
 use super::shell::scan::{Segment, Sight};
-use super::shell::subcommand::{self, Commands, Named};
+use super::shell::subcommand::{self, Found, MAX_NAMES, Rules};
 
 /// The text between the parentheses of a `Bash(…)` rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -347,14 +347,11 @@ pub(crate) struct CommandSet {
     by_word: HashMap<String, Vec<usize>>,
     /// Patterns that begin with a star or with part of a word.
     loose: Vec<usize>,
-    /// Those of programs that take options in front of a subcommand, by the program.
-    of_subcommands: HashMap<String, Named<OfSubcommand>>,
+    /// Those that speak of a subcommand or a script.
+    otherwise: Rules<OfSubcommand>,
 }
 
-/// More names behind a program than any has; further ones count wherever they stand behind these.
-const MAX_NAMES: usize = 8;
-
-/// What stands behind the names of a subcommand in a pattern.
+/// What stands in a pattern behind the names of a subcommand, or a script and what it is told.
 #[derive(Debug, Clone)]
 struct OfSubcommand {
     number: usize,
@@ -363,15 +360,15 @@ struct OfSubcommand {
 }
 
 impl OfSubcommand {
-    /// Puts a pattern among those of its program, if that takes options in front of a subcommand.
-    fn put(number: usize, pattern: &CommandPattern, into: &mut HashMap<String, Named<Self>>) {
-        let Some((program, subcommand)) = pattern.program().and_then(subcommand::program) else { return };
-        let behind = pattern.tokens.get(1..).unwrap_or_default();
-        let is_name = |token: &&Token| token.literal().is_some_and(|word| !word.starts_with('-'));
-        let (names, rest) = behind.split_at(behind.iter().take(MAX_NAMES).take_while(is_name).count());
-        let names = subcommand.into_iter().chain(names.iter().filter_map(Token::literal));
-        let rule = Self { number, rest: rest.to_vec(), open: pattern.open };
-        into.entry(program.to_owned()).or_default().add(program, names, rule);
+    /// Puts a pattern among those of what it speaks of, if there is a program with subcommands or a script in it.
+    fn put(number: usize, pattern: &CommandPattern, into: &mut Rules<Self>) {
+        let literals: Vec<&str> = pattern.tokens.iter().map_while(Token::literal).collect();
+        for (meant, behind) in subcommand::readings(&literals) {
+            let names = literals.get(behind..).unwrap_or_default();
+            let names = names.iter().copied().take(MAX_NAMES).take_while(|name| !name.starts_with('-'));
+            let rest = pattern.tokens.get(behind + names.clone().count()..).unwrap_or_default().to_vec();
+            into.add(meant, names, Self { number, rest, open: pattern.open });
+        }
     }
 
     /// Whether the words behind the names may be what the pattern says of them.
@@ -390,7 +387,7 @@ impl CommandSet {
         for (number, pattern) in patterns {
             let wide = pattern.wide();
             let index = set.patterns.len();
-            OfSubcommand::put(number, pattern, &mut set.of_subcommands);
+            OfSubcommand::put(number, pattern, &mut set.otherwise);
             match &wide.first {
                 Some(word) => set.by_word.entry(word.clone()).or_default().push(index),
                 None => set.loose.push(index),
@@ -433,24 +430,15 @@ impl CommandSet {
                     self.try_here(open, text, &mut best);
                 }
             }
-            if sight == Sight::Guessed && !self.of_subcommands.is_empty() {
-                self.try_subcommands(segment, &mut best);
+            if sight == Sight::Guessed {
+                self.otherwise.each(segment, |Found { rule, program, words, at_end }| {
+                    if best.is_none_or(|(b, _)| b > rule.number) && rule.may_follow(words, at_end) {
+                        best = Some((rule.number, program));
+                    }
+                });
             }
         }
         best
-    }
-
-    /// Tries the patterns of programs with subcommands, however the segment writes those.
-    fn try_subcommands<'s>(&self, segment: &'s Segment, best: &mut Option<(usize, &'s str)>) {
-        let Some(commands) = Commands::of(segment) else { return };
-        for program in commands.programs() {
-            let Some(rules) = self.of_subcommands.get(program) else { continue };
-            commands.each_named(program, rules, &mut |rule, words, at_end| {
-                if best.is_none_or(|(b, _)| b > rule.number) && rule.may_follow(words, at_end) {
-                    *best = Some((rule.number, program));
-                }
-            });
-        }
     }
 
     /// Tries patterns at one place, and drops those that no later place can make match.
