@@ -208,7 +208,10 @@ fn command(spec: &str, list: List) -> Carried {
     if spec == "*" || spec == ":*" {
         return Carried::as_they_are(["Bash".to_owned()]).with(Kind::Translated, "this is the whole tool");
     }
-    let argument = spec.split_once(':').filter(|(name, _)| BASH_ARGUMENTS.contains(name));
+    // With nothing but a star it is a program's name as well (`timeout:*`), which at worst denies or asks more.
+    let is_prefix = |value: &str| value == "*" && list != List::Allow;
+    let argument =
+        spec.split_once(':').filter(|(name, value)| BASH_ARGUMENTS.contains(name) && !is_prefix(value));
     if let Some((argument, _)) = argument {
         return Carried::lost(
             list.loss(),

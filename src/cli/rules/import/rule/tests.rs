@@ -73,6 +73,7 @@ fn commands_keep_their_patterns() {
             ("Bash(ls", &[], "dropped"),
             ("Bash()", &[], "dropped"),
             ("Bash(run_in_background:true)", &[], "dropped"),
+            ("Bash(timeout:*)", &[], "dropped"),
             ("Bash(a\u{7}b)", &[], "dropped"),
         ],
     );
@@ -83,6 +84,8 @@ fn commands_keep_their_patterns() {
             ("Bash(ls", &[], "narrower"),
             ("Bash()", &["Bash"], ""),
             ("Bash(run_in_background:true)", &[], "narrower"),
+            ("Bash(timeout:*)", &["Bash(timeout:*)"], ""),
+            ("Bash(timeout:5000)", &[], "narrower"),
         ],
     );
 }
