@@ -286,6 +286,14 @@ impl CommandPattern {
         named || anything || !program.contains('/')
     }
 
+    /// The two or three words that it begins with, where it tells them.
+    fn told(&self) -> Option<String> {
+        let bare = |token: &Token| token.literal().map(|word| word.replace(['\'', '"'], ""));
+        let words: Vec<String> = self.tokens.iter().map_while(bare).take(Beginning::WORDS).collect();
+        let whole = words.iter().all(|word| !word.is_empty());
+        (words.len() > 1 && whole).then(|| words.join(" "))
+    }
+
     fn wide(&self) -> Wide {
         let mut parts = vec![String::new()];
         for (number, token) in self.tokens.iter().enumerate() {
@@ -344,11 +352,38 @@ impl Wide {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommandSet {
     patterns: Vec<(usize, Wide)>,
-    by_word: HashMap<String, Vec<usize>>,
+    by_word: HashMap<String, Beginning>,
     /// Patterns that begin with a star or with part of a word.
     loose: Vec<usize>,
     /// Those that speak of a subcommand or a script.
     otherwise: Rules<OfSubcommand>,
+}
+
+/// Patterns that begin with the same word.
+#[derive(Debug, Clone, Default)]
+struct Beginning {
+    /// Those of which no more is told.
+    short: Vec<usize>,
+    /// Those that go on with two or three words in all, by these.
+    longer: HashMap<String, Vec<usize>>,
+}
+
+impl Beginning {
+    /// The words by which one is found at most.
+    const WORDS: usize = 3;
+
+    /// Those that may match a text that begins with this word, each with as much of the text as is told.
+    fn of<'t>(&self, word: &'t str, text: &'t str) -> impl Iterator<Item = (&'t str, &Vec<usize>)> {
+        let mut end = word.len();
+        let words =
+            between_blanks(text).skip(1).take(if self.longer.is_empty() { 0 } else { Self::WORDS - 1 });
+        let longer = words.filter_map(move |next| {
+            end += 1 + next.len();
+            let told = text.get(..end)?;
+            Some((told, self.longer.get(told)?))
+        });
+        std::iter::once((word, &self.short)).chain(longer)
+    }
 }
 
 /// What stands in a pattern behind the names of a subcommand, or a script and what it is told.
@@ -389,7 +424,13 @@ impl CommandSet {
             let index = set.patterns.len();
             OfSubcommand::put(number, pattern, &mut set.otherwise);
             match &wide.first {
-                Some(word) => set.by_word.entry(word.clone()).or_default().push(index),
+                Some(word) => {
+                    let beginning = set.by_word.entry(word.clone()).or_default();
+                    match pattern.told() {
+                        Some(told) => beginning.longer.entry(told).or_default().push(index),
+                        None => beginning.short.push(index),
+                    }
+                }
                 None => set.loose.push(index),
             }
             set.patterns.push((number, wide));
@@ -425,8 +466,8 @@ impl CommandSet {
                 let text = &segment.text()[start..];
                 let word = between_blanks(text).next().unwrap_or_default();
                 self.try_here(&mut loose, text, &mut best);
-                if let Some(patterns) = self.by_word.get(word) {
-                    let open = named.entry(word).or_insert_with(|| patterns.clone());
+                for (told, patterns) in self.by_word.get(word).into_iter().flat_map(|b| b.of(word, text)) {
+                    let open = named.entry(told).or_insert_with(|| patterns.clone());
                     self.try_here(open, text, &mut best);
                 }
             }
@@ -607,6 +648,42 @@ mod tests {
         assert_eq!(found.spelled, [true, true, true, false, false, true]);
         let spaced = ["git push".to_owned(), "x".to_owned()];
         assert!(CommandPattern::parse("git push *").unwrap().allows(&spaced).is_none());
+    }
+
+    /// A pattern is found by its first words, however many it tells.
+    #[test]
+    fn patterns_among_many_are_found_as_each_alone() {
+        let patterns = [
+            "a",
+            "a *",
+            "a b",
+            "a b *",
+            "a b c",
+            "a b c *",
+            "a b c d *",
+            "a* c",
+            "a b* d",
+            "* d",
+            "a \"b\" c *",
+        ];
+        let commands =
+            ["a", "a b", "a b c", "a b c d", "a bx d", "ax c", "x d", "a  b c", "env a b c d", "/bin/a b"];
+        let parsed: Vec<CommandPattern> =
+            patterns.iter().map(|pattern| CommandPattern::parse(pattern).unwrap()).collect();
+        for command in commands {
+            let alone: Vec<usize> =
+                (0..patterns.len()).filter(|number| denies(patterns[*number], command)).collect();
+            let mut found = Vec::new();
+            let mut left: Vec<usize> = (0..patterns.len()).collect();
+            let segments = [Segment::runs(&words(command), Begins::Any)];
+            loop {
+                let set = CommandSet::compile(left.iter().map(|number| (*number, &parsed[*number])));
+                let Some((number, _)) = set.first_match(&segments, Sight::Sure) else { break };
+                found.push(number);
+                left.retain(|other| *other != number);
+            }
+            assert_eq!(found, alone, "{command}");
+        }
     }
 
     #[test]
