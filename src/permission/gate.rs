@@ -13,6 +13,7 @@ use super::checker::{
 };
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
 use super::explain::Paper;
+use super::held::{Held, Hold};
 use super::petition::Petition;
 use super::places::Places;
 use super::scope::{Admission, Scope};
@@ -60,6 +61,8 @@ pub struct PermittedCall {
     approved: Option<Vec<(PathBuf, Option<ContentHash>)>>,
     hidden: Hidden,
     usual: bool,
+    /// What nobody else may edit, and what it edits itself, until it has ended.
+    _holds: Vec<Hold>,
 }
 
 impl PermittedCall {
@@ -180,12 +183,13 @@ pub struct Gate {
     proxy: Option<Arc<dyn ApprovalProxy>>,
     desk: Option<Arc<dyn ApprovalDesk>>,
     sandbox: Arc<str>,
+    held: Arc<Held>,
 }
 
 impl Gate {
     /// A gate where nobody can answer: what would ask is refused.
     pub fn new(checker: Arc<dyn PermissionChecker>) -> Self {
-        Self { checker, proxy: None, desk: None, sandbox: Arc::from("none") }
+        Self { checker, proxy: None, desk: None, sandbox: Arc::from("none"), held: Arc::default() }
     }
 
     /// With people who answer.
@@ -352,11 +356,12 @@ impl Gate {
         circumstances: Circumstances<'_>,
     ) -> Result<Clearance, ToolError> {
         let told = Told::default();
-        let judged = self.cleared(&call, previewer, circumstances, &told).await;
+        let judged = self.cleared_and_held(&call, previewer, circumstances, &told).await;
         note_refusal(&judged, &call, circumstances, &told);
-        let (review, approval_id) = match judged? {
-            (_, Consulted::Pause(outcome)) => return Ok(Clearance::Pause(Box::new(outcome))),
-            (review, Consulted::Clear { approval_id }) => (review, approval_id),
+        let (review, consulted, holds) = judged?;
+        let approval_id = match consulted {
+            Consulted::Pause(outcome) => return Ok(Clearance::Pause(Box::new(outcome))),
+            Consulted::Clear { approval_id } => approval_id,
         };
         if let Some(admission) = admission(circumstances) {
             let mut entry = match &review.verdict {
@@ -389,7 +394,44 @@ impl Gate {
             paths: review.places.paths,
             approved,
             hidden: review.hidden,
+            _holds: holds,
         })))
+    }
+
+    /// What was approved is looked at once more when nobody can edit it any longer: until then it may have been changed.
+    async fn cleared_and_held(
+        &self,
+        call: &ResolvedCall,
+        previewer: &dyn Previewer,
+        circumstances: Circumstances<'_>,
+        told: &Told,
+    ) -> Result<(Review, Consulted, Vec<Hold>), ToolError> {
+        let (mut review, mut consulted) = self.cleared(call, previewer, circumstances, told).await?;
+        let mut holds = Vec::new();
+        if let (Reviewed::Ask(ask), Consulted::Clear { approval_id: Some(_) }) = (&review.verdict, &consulted)
+        {
+            let shown = shown(ask, &review.places.paths).await;
+            if !shown.is_empty() {
+                let hold =
+                    self.held.show(shown).await.map_err(|path| busy(&path, "is being edited; call again"))?;
+                (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
+                if let Reviewed::Ask(ask) = &review.verdict
+                    && let Some(path) =
+                        self::shown(ask, &review.places.paths).await.iter().find(|path| !hold.covers(path))
+                {
+                    return Err(busy(path, "has changed just now; call again"));
+                }
+                holds.push(hold);
+            }
+        }
+        if matches!(consulted, Consulted::Clear { .. }) {
+            let edited: Vec<PathBuf> = edited(&review.places.paths).map(Path::to_path_buf).collect();
+            if !edited.is_empty() {
+                let running = "a call that runs was approved with it as it is; edit it when that has ended";
+                holds.push(self.held.edit(edited).map_err(|path| busy(&path, running))?);
+            }
+        }
+        Ok((review, consulted, holds))
     }
 
     async fn cleared(
@@ -532,3 +574,26 @@ fn nobody_there(ask: &Ask) -> ToolError {
 #[cfg(test)]
 #[path = "gate_tests.rs"]
 mod tests;
+
+/// The files that a call edits.
+fn edited(paths: &[JudgedPath]) -> impl Iterator<Item = &Path> {
+    paths.iter().filter(|path| path.edits).map(|path| path.located.real.as_path())
+}
+
+/// The files that a person was shown a call with, under both of their names, but for those that it edits itself.
+async fn shown(ask: &Ask, paths: &[JudgedPath]) -> Vec<PathBuf> {
+    let mut shown: Vec<PathBuf> = ask.preview.files.iter().map(|(path, _)| path.clone()).collect();
+    let named = shown.clone();
+    let real = move || named.iter().filter_map(|path| path.canonicalize().ok()).collect::<Vec<_>>();
+    if !shown.is_empty() {
+        shown.extend(tokio::task::spawn_blocking(real).await.unwrap_or_default());
+        shown.sort_unstable();
+        shown.dedup();
+        shown.retain(|path| !edited(paths).any(|edited| edited == path));
+    }
+    shown
+}
+
+fn busy(path: &Path, what: &str) -> ToolError {
+    ToolError::Execution(format!("{}: {what}", visible::one_line(&path.to_string_lossy())))
+}

@@ -18,6 +18,7 @@ pub mod example;
 pub mod explain;
 mod gate;
 mod grant;
+mod held;
 pub mod host;
 mod lexical;
 mod located;

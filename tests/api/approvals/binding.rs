@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::session::until_there;
 use crate::support::{TestServer, TestSession};
 
 async fn waiting_edit(session: &TestSession) -> String {
@@ -63,6 +64,28 @@ async fn p16_an_edit_that_fits_no_more_changes_nothing() {
     let answer = server.operator().decide(&old, &json!({"decision": "allow"})).await;
     assert!([409, 422].contains(&answer.status.as_u16()), "{}", answer.text());
     assert_eq!(session.read_file("a.txt"), "something else\n");
+}
+
+/// What was approved reads its script while it runs: until it has ended, no other call of any session changes that.
+#[tokio::test]
+async fn p16_a_script_stays_as_it_was_shown_while_it_runs() {
+    let server = TestServer::with_config(&json!({"permissions": {"mode": "accept_edits"}}));
+    let session = server.session().await;
+    let script = format!("{}; touch good\n", until_there("go"));
+    session.call("w", "Write", json!({"file_path": "r.sh", "content": script})).await.expect(200);
+    let approval = session.asks("r", "Bash", json!({"command": "sh r.sh"})).await;
+    server.operator().allow(&approval).await;
+    session.event("r", "tool_start").await;
+    let bad = json!({"file_path": "r.sh", "content": "touch bad\n"});
+    let refused = session.call("b", "Write", bad.clone()).await.expect(200);
+    assert_eq!(refused["status"], "failed", "{refused}");
+    assert!(refused.to_string().contains("a call that runs was approved with it"), "{refused}");
+    session.call("o", "Write", json!({"file_path": "other.txt", "content": "x"})).await.expect(200);
+    session.write_file("go", "");
+    assert_eq!(session.ended("r").await["status"], "completed");
+    assert!(session.file("good").exists() && !session.file("bad").exists());
+    let after = session.call("a", "Write", bad).await.expect(200);
+    assert_eq!(after["status"], "completed", "{after}");
 }
 
 #[tokio::test]

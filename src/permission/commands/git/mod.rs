@@ -310,7 +310,10 @@ pub(crate) fn known(words: &[String]) -> Option<KnownUse> {
 /// Takes what stands behind a colon of an operand for a path of its own: `REV:PATH`, `:PATH` and `:N:PATH` tell whether
 /// something lies there that is not in the commit (gitrevisions(7)). It counts from the top of the working tree, and with
 /// a dot in front from where git is. A revision may have colons within braces, so each is looked at. None: an absolute path.
+///
+/// None, too, where there are more than anybody writes: each is a path to be looked at.
 fn behind_colons(known: &mut KnownUse) -> Option<()> {
+    const MOST: usize = 64;
     let mut paths = Vec::new();
     for operand in &known.operands {
         let by_itself = |at: usize, rest: &str| {
@@ -321,10 +324,11 @@ fn behind_colons(known: &mut KnownUse) -> Option<()> {
         paths.extend(
             colons
                 .filter(|(at, rest)| !rest.is_empty() && !by_itself(*at, rest))
+                .take(MOST + 1)
                 .map(|(_, rest)| rest.to_owned()),
         );
     }
-    if paths.iter().any(|path| path.starts_with('/')) {
+    if paths.len() > MOST || paths.iter().any(|path| path.starts_with('/')) {
         return None;
     }
     let relative = |path: &&String| path.starts_with("./") || path.starts_with("../");

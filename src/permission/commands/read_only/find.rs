@@ -24,6 +24,13 @@ static VALUED: Names = Names::of(&[
     "-atime -amin -perm -user -group -links -inum -lname -ilname -fstype -uid -gid -used",
 ]);
 
+/// Options, which are no tests: where one stands behind `!`, it depends on the version what that turns around (of 4.9,
+/// `! -daystart -type f` means `! -type f`).
+static OPTIONS: Names = Names::of(&[
+    "-xdev -mount -depth -d -daystart -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race -regextype",
+    "-maxdepth -mindepth",
+]);
+
 /// What is said of the files of one alternative (`-o`) so far, outside of brackets.
 #[derive(Default)]
 struct Branch {
@@ -61,6 +68,7 @@ pub(super) fn read(arguments: &[String]) -> Option<KnownUse> {
                 }
                 (branch, looks_through) = (Branch::default(), false);
             }
+            word if inverse && OPTIONS.has(word) => return None,
             word if ALONE.has(word) => {}
             "-print" | "-print0" | "-ls" | "-quit" => branch.acts = true,
             // Of a symlink they tell whether something lies where it leads.

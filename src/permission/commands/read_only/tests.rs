@@ -353,6 +353,7 @@ fn what_find_hands_on_is_told() {
         ("find . -name x -exec cat {} +", true),
         ("find . ! -type f -exec cat {} +", true),
         ("find . ! ! -type f -exec cat {} +", false),
+        ("find . -daystart -type f -exec cat {} +", false),
         ("find . ( -type f ) -exec cat {} +", true),
         ("find . -type f,l -exec cat {} +", true),
         ("find . -type f -o -exec cat {} +", true),
@@ -363,6 +364,8 @@ fn what_find_hands_on_is_told() {
         assert_eq!((known.follows_beneath, known.recursive), (follows, true), "{command}");
     }
     for command in [
+        "find . ! -daystart -type f -exec cat {} +",
+        "find . -not -maxdepth 1 -type f -exec cat {} +",
         "find . -type f -exec rm {} +",
         "find . -type f -exec uniq {} +",
         "find . -type f -exec sh -c {} ;",
