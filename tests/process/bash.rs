@@ -215,6 +215,17 @@ async fn a_shell_that_stays_is_left_alone() {
     assert_eq!((detail(&result, "exit_code"), detail(&result, "signal")), (&Value::Null, &json!(11)));
 }
 
+/// The program of setsid(1) is waited for, in the place of bash or behind it.
+#[tokio::test]
+async fn a_new_session_is_waited_for() {
+    let mut session = Session::new(FloorChoice::Landlock).await;
+    session.run("printf 'sleep 0.2; echo done' > late").await;
+    for command in ["setsid sh late", "true; setsid sh late", "env setsid sh late", "sh -c 'setsid sh late'"]
+    {
+        assert_eq!(session.run(command).await.result, "done", "{command}");
+    }
+}
+
 /// A program with plain words starts without bash, and nobody can tell. With a comment it is for bash.
 #[tokio::test]
 async fn a_program_that_starts_by_itself_is_as_under_bash() {

@@ -50,8 +50,9 @@ impl Ready {
             settings.put_into(&mut environment);
             let mut descriptors = settings.descriptors;
             environment.retain(|(name, _)| name != carry::PROLOGUE_VARIABLE);
-            let direct = direct::of(&command, &start, &mut environment);
-            let carry = if direct.is_none() && analysis.may_move() {
+            let parent = wants_a_parent(&command);
+            let direct = if parent { None } else { direct::of(&command, &start, &mut environment) };
+            let carry = if direct.is_none() && (parent || analysis.may_move()) {
                 let (carry, mut ends) = Carry::reported().map_err(|error| internal(&error))?;
                 environment.push(carry::prologue());
                 descriptors.append(&mut ends);
@@ -63,6 +64,12 @@ impl Ready {
         });
         found.await.map_err(|error| internal(&error)).flatten()
     }
+}
+
+/// setsid(1) goes into the background where it leads a group of processes, as a program does that bash becomes instead of
+/// starting it: its call would end at once, and what it started with it.
+fn wants_a_parent(command: &str) -> bool {
+    command.contains("setsid")
 }
 
 /// Opens the directory without following a symlink that took its place since it was judged.
