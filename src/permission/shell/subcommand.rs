@@ -75,7 +75,7 @@ impl<R> Rules<R> {
         let words = Words::of(segment);
         let mut programs: HashMap<&str, Places> = HashMap::default();
         let mut script_places = Vec::new();
-        for (at, word) in words.0.iter().enumerate().filter(|(at, _)| words.may_begin(*at, segment.begins)) {
+        for (at, word) in words.beginnings(segment.begins) {
             if let Some((name, subcommand)) = names::program(word, known) {
                 programs.entry(name).or_default().add(at + 1, subcommand);
             }
@@ -126,18 +126,15 @@ impl<'s> Words<'s> {
         Self(segment.whole_words().collect())
     }
 
-    /// Whether a program may begin at a word.
-    fn may_begin(&self, at: usize, begins: Begins) -> bool {
-        match begins {
-            Begins::Inert | Begins::First => {
-                let before = self.0.get(..at).unwrap_or_default();
-                before.iter().all(|word| is_assignment(word))
-                    && self.0.get(at).is_some_and(|word| !is_assignment(word))
-                    || self.0.get(..=at).is_some_and(is_module)
-            }
+    /// The places where a program may begin.
+    fn beginnings(&self, begins: Begins) -> impl Iterator<Item = (usize, &'s str)> {
+        let first = self.0.iter().take_while(|word| is_assignment(word)).count();
+        let may_begin = move |at: &usize| match begins {
+            Begins::Inert | Begins::First => *at == first || self.0.get(first..=*at).is_some_and(is_module),
             Begins::Nowhere | Begins::Elsewhere | Begins::Listed => false,
             Begins::Told | Begins::Guessed | Begins::Any | Begins::AllGuessed => true,
-        }
+        };
+        self.0.iter().copied().enumerate().filter(move |(at, _)| may_begin(at))
     }
 
     fn go_on<R>(
@@ -343,6 +340,7 @@ mod tests {
             (Begins::Inert, "echo npm publish", false),
             (Begins::First, "A=1 npm -s publish", true),
             (Begins::First, "python3 -m npm publish", true),
+            (Begins::First, "A=1 B=2 python3 -m npm publish", true),
             (Begins::Nowhere, "npm publish", false),
             (Begins::Inert, "A=/x/npm B=/y/npm ls", false),
         ] {
