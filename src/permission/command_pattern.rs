@@ -671,11 +671,14 @@ mod tests {
         let parsed: Vec<CommandPattern> =
             patterns.iter().map(|pattern| CommandPattern::parse(pattern).unwrap()).collect();
         for command in commands {
-            let alone: Vec<usize> =
-                (0..patterns.len()).filter(|number| denies(patterns[*number], command)).collect();
+            let segments = [Segment::runs(&words(command), Begins::Any)];
+            let matches = |number: &usize| {
+                let wide = parsed[*number].wide();
+                segments[0].starts_in(Sight::Sure).any(|start| wide.matches(&segments[0].text()[start..]))
+            };
+            let alone: Vec<usize> = (0..patterns.len()).filter(matches).collect();
             let mut found = Vec::new();
             let mut left: Vec<usize> = (0..patterns.len()).collect();
-            let segments = [Segment::runs(&words(command), Begins::Any)];
             loop {
                 let set = CommandSet::compile(left.iter().map(|number| (*number, &parsed[*number])));
                 let Some((number, _)) = set.first_match(&segments, Sight::Sure) else { break };

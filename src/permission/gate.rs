@@ -409,27 +409,16 @@ impl Gate {
         let (mut review, mut consulted) = self.cleared(call, previewer, circumstances, told).await?;
         let mut holds = Vec::new();
         if let (Reviewed::Ask(ask), Consulted::Clear { approval_id: Some(_) }) = (&review.verdict, &consulted)
+            && let Some(hold) = self.held.shown(ask, &review.places.paths).await?
         {
-            let shown = shown(ask, &review.places.paths).await;
-            if !shown.is_empty() {
-                let hold =
-                    self.held.show(shown).await.map_err(|path| busy(&path, "is being edited; call again"))?;
-                (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
-                if let Reviewed::Ask(ask) = &review.verdict
-                    && let Some(path) =
-                        self::shown(ask, &review.places.paths).await.iter().find(|path| !hold.covers(path))
-                {
-                    return Err(busy(path, "has changed just now; call again"));
-                }
-                holds.push(hold);
+            (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
+            if let Reviewed::Ask(ask) = &review.verdict {
+                hold.must_cover(ask, &review.places.paths).await?;
             }
+            holds.push(hold);
         }
         if matches!(consulted, Consulted::Clear { .. }) {
-            let edited: Vec<PathBuf> = edited(&review.places.paths).map(Path::to_path_buf).collect();
-            if !edited.is_empty() {
-                let running = "a call that runs was approved with it as it is; edit it when that has ended";
-                holds.push(self.held.edit(edited).map_err(|path| busy(&path, running))?);
-            }
+            holds.extend(self.held.edited(&review.places.paths)?);
         }
         Ok((review, consulted, holds))
     }
@@ -574,26 +563,3 @@ fn nobody_there(ask: &Ask) -> ToolError {
 #[cfg(test)]
 #[path = "gate_tests.rs"]
 mod tests;
-
-/// The files that a call edits.
-fn edited(paths: &[JudgedPath]) -> impl Iterator<Item = &Path> {
-    paths.iter().filter(|path| path.edits).map(|path| path.located.real.as_path())
-}
-
-/// The files that a person was shown a call with, under both of their names, but for those that it edits itself.
-async fn shown(ask: &Ask, paths: &[JudgedPath]) -> Vec<PathBuf> {
-    let mut shown: Vec<PathBuf> = ask.preview.files.iter().map(|(path, _)| path.clone()).collect();
-    let named = shown.clone();
-    let real = move || named.iter().filter_map(|path| path.canonicalize().ok()).collect::<Vec<_>>();
-    if !shown.is_empty() {
-        shown.extend(tokio::task::spawn_blocking(real).await.unwrap_or_default());
-        shown.sort_unstable();
-        shown.dedup();
-        shown.retain(|path| !edited(paths).any(|edited| edited == path));
-    }
-    shown
-}
-
-fn busy(path: &Path, what: &str) -> ToolError {
-    ToolError::Execution(format!("{}: {what}", visible::one_line(&path.to_string_lossy())))
-}

@@ -10,6 +10,11 @@ use std::time::Duration;
 use foldhash::HashMap;
 use tokio::sync::Notify;
 
+use super::checker::JudgedPath;
+use super::desk::Ask;
+use crate::domain::result::ToolError;
+use crate::domain::visible;
+
 /// How long an approved call waits for edits of its files to end, which take milliseconds.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
 
@@ -52,8 +57,31 @@ pub(super) struct Hold {
 }
 
 impl Held {
-    /// Keeps these files from being edited, once nobody edits them any more; the first that is edited for too long otherwise.
-    pub(super) async fn show(self: &Arc<Self>, paths: Vec<PathBuf>) -> Result<Hold, PathBuf> {
+    /// Keeps what a call is asked about with from being edited, once nobody edits it any more. None where there is nothing.
+    pub(super) async fn shown(
+        self: &Arc<Self>,
+        ask: &Ask,
+        paths: &[JudgedPath],
+    ) -> Result<Option<Hold>, ToolError> {
+        let shown = shown(ask, paths).await;
+        if shown.is_empty() {
+            return Ok(None);
+        }
+        self.show(shown).await.map(Some).map_err(|path| busy(&path, "is being edited; call again"))
+    }
+
+    /// Lets a call edit what it is judged to, unless an approved call runs it. None where there is nothing.
+    pub(super) fn edited(self: &Arc<Self>, paths: &[JudgedPath]) -> Result<Option<Hold>, ToolError> {
+        let edited: Vec<PathBuf> = edited(paths).map(Path::to_path_buf).collect();
+        if edited.is_empty() {
+            return Ok(None);
+        }
+        let running = "a call that runs was approved with it as it is; edit it when that has ended";
+        self.edit(edited).map(Some).map_err(|path| busy(&path, running))
+    }
+
+    /// The first that is edited for too long otherwise.
+    async fn show(self: &Arc<Self>, paths: Vec<PathBuf>) -> Result<Hold, PathBuf> {
         // Counted before it is looked at who edits, so that no further edit begins.
         let hold = self.hold(Kind::Shown, paths);
         let edited = || self.first(&hold.paths, |uses| uses.edited);
@@ -74,8 +102,8 @@ impl Held {
         }
     }
 
-    /// Lets a call edit these files; the first that an approved call runs otherwise.
-    pub(super) fn edit(self: &Arc<Self>, paths: Vec<PathBuf>) -> Result<Hold, PathBuf> {
+    /// The first that an approved call runs otherwise.
+    fn edit(self: &Arc<Self>, paths: Vec<PathBuf>) -> Result<Hold, PathBuf> {
         let hold = self.hold(Kind::Edited, paths);
         match self.first(&hold.paths, |uses| uses.shown) {
             Some(path) => Err(path),
@@ -98,9 +126,11 @@ impl Held {
 }
 
 impl Hold {
-    /// Whether it covers a file.
-    pub(super) fn covers(&self, path: &Path) -> bool {
-        self.paths.iter().any(|held| held == path)
+    /// Refuses what has come to be asked about since.
+    pub(super) async fn must_cover(&self, ask: &Ask, paths: &[JudgedPath]) -> Result<(), ToolError> {
+        let shown = shown(ask, paths).await;
+        let new = shown.iter().find(|path| !self.paths.contains(path));
+        new.map_or(Ok(()), |path| Err(busy(path, "has changed just now; call again")))
     }
 }
 
@@ -120,6 +150,29 @@ impl Drop for Hold {
     }
 }
 
+/// The files that a call edits.
+fn edited(paths: &[JudgedPath]) -> impl Iterator<Item = &Path> {
+    paths.iter().filter(|path| path.edits).map(|path| path.located.real.as_path())
+}
+
+/// The files that a person was shown a call with, under both of their names, but for those that it edits itself.
+async fn shown(ask: &Ask, paths: &[JudgedPath]) -> Vec<PathBuf> {
+    let mut shown: Vec<PathBuf> = ask.preview.files.iter().map(|(path, _)| path.clone()).collect();
+    let named = shown.clone();
+    let real = move || named.iter().filter_map(|path| path.canonicalize().ok()).collect::<Vec<_>>();
+    if !shown.is_empty() {
+        shown.extend(tokio::task::spawn_blocking(real).await.unwrap_or_default());
+        shown.sort_unstable();
+        shown.dedup();
+        shown.retain(|path| !edited(paths).any(|edited| edited == path));
+    }
+    shown
+}
+
+fn busy(path: &Path, what: &str) -> ToolError {
+    ToolError::Execution(format!("{}: {what}", visible::one_line(&path.to_string_lossy())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +183,6 @@ mod tests {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let run = held.show(paths(&["/w/a", "/w/b"])).await.unwrap();
         let again = held.show(paths(&["/w/b"])).await.unwrap();
-        assert!(run.covers(Path::new("/w/a")) && !run.covers(Path::new("/w/c")));
         assert_eq!(held.edit(paths(&["/w/c", "/w/b"])).unwrap_err(), Path::new("/w/b"));
         drop(run);
         assert_eq!(held.edit(paths(&["/w/b"])).unwrap_err(), Path::new("/w/b"));

@@ -82,7 +82,7 @@ pub(crate) fn kind(program: &str) -> ProgramKind {
     let name = base_name(program);
     if programs::CARRIERS.has(name) || builtins::does(name).is_some_and(Does::carries) {
         ProgramKind::Carrier
-    } else if programs::INTERPRETERS.has(name.to_ascii_lowercase().as_str()) {
+    } else if is_interpreter(name) {
         ProgramKind::Interpreter
     } else if programs::RUNS_WORKSPACE.has(name) || !is_system(program) {
         ProgramKind::RunsWorkspace
@@ -91,6 +91,11 @@ pub(crate) fn kind(program: &str) -> ProgramKind {
     } else {
         ProgramKind::Other
     }
+}
+
+/// Whether the program runs a script that it is given, or code on its command line.
+pub(crate) fn is_interpreter(program: &str) -> bool {
+    programs::INTERPRETERS.has(base_name(program).to_ascii_lowercase().as_str())
 }
 
 pub(super) fn is_system(program: &str) -> bool {

@@ -172,7 +172,8 @@ impl<'s> Words<'s> {
         let Some(first) = starts.first().filter(|_| !rules.children.is_empty()) else { return behind };
         let mut starts = starts.iter().peekable();
         let mut going_on = false;
-        let is_option = |word: &&str| word.starts_with(['-', '+']) || rules.says.passes_on(word);
+        let is_option = |word: &&str| word.starts_with(['-', '+']);
+        let leads_on = |word: &&str| is_option(word) || rules.says.passes_on(word);
         for (at, word) in self.0.iter().enumerate().skip(*first) {
             if starts.next_if_eq(&&at).is_none() && !going_on {
                 continue;
@@ -188,8 +189,8 @@ impl<'s> Words<'s> {
                 }
             });
             // What does not stand behind an option is no value of one: all that follows is the subcommand's.
-            let value = || at.checked_sub(1).and_then(|before| self.0.get(before)).is_some_and(is_option);
-            going_on = rules.says.are_many() || going_on && value();
+            let value = || at.checked_sub(1).and_then(|before| self.0.get(before)).is_some_and(leads_on);
+            going_on = rules.says.are_many() || rules.says.passes_on(word) || going_on && value();
         }
         behind
     }
@@ -333,6 +334,17 @@ mod tests {
             ("deno run -A npm:wrangler@3 deploy", "wrangler deploy", true),
             ("python3 /usr/lib/python3/dist-packages/pip/__main__.py install", "pip install", true),
             ("pip install x", "python -m pip install", true),
+            ("cargo-watch -x publish", "cargo publish", true),
+            ("cargo-watch watch -x ' publish'", "cargo publish", true),
+            ("cargo watch", "cargo watch", true),
+            ("mvn org.apache.maven.plugins:maven-deploy-plugin:3.0:deploy", "mvn deploy", true),
+            ("mvnd deploy", "mvn deploy", true),
+            ("rake db:drop", "rails db:drop", true),
+            ("rails db:drop[x]", "rails db:drop", true),
+            ("rails db:dropped", "rails db:drop", false),
+            ("remake deploy", "make deploy", true),
+            ("node node_modules/wrangler/bin/wrangler.js deploy", "wrangler deploy", true),
+            ("node lib/npm/bin/npm-cli.js publish", "npm publish", true),
         ] {
             assert_eq!(may_run(command, Begins::Told, rule), want, "{command}: {rule}");
         }
@@ -392,6 +404,14 @@ mod tests {
             ("python -u manage.py -v flush", "python manage.py flush", true),
             ("./manage.py flush", "python manage.py flush", true),
             ("python manage.py migrate", "python manage.py flush", false),
+            ("python3 -m manage flush", "python manage.py flush", true),
+            ("uv run manage.py flush", "python manage.py flush", true),
+            ("python3 -m coverage run manage.py flush", "python manage.py flush", true),
+            ("node tools/x", "node tools/x.js", true),
+            ("node x", "node tools/x.js", true),
+            ("node tools/x.ts", "node tools/x.js", false),
+            ("rbash deploy.sh", "./deploy.sh", true),
+            ("sh run x", "./run", true),
         ] {
             assert_eq!(may_run(command, Begins::First, rule), want, "{command}: {rule}");
         }

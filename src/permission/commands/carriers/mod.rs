@@ -237,8 +237,7 @@ fn spellings(name: &str) -> impl Iterator<Item = &str> {
 
 /// Whether the program is one that a text on its command line tells what to do, wherever it stands.
 fn runs_text(name: &str) -> bool {
-    programs::INTERPRETERS.has(kind::base_name(name).to_ascii_lowercase().as_str())
-        || matches!(name, "env" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed")
+    kind::is_interpreter(name) || matches!(name, "env" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed")
 }
 
 /// Whether the program is one of those that can run what it is given.

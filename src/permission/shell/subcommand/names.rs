@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::super::super::commands::kind::base_name;
+use super::super::super::commands::kind::{base_name, is_interpreter};
 use super::super::super::commands::names::Names;
 use super::super::super::lexical::file_name;
 
@@ -18,7 +18,7 @@ static TAKE_OPTIONS: Names = Names::of(&[
     "apt apt-get aptitude dnf yum zypper apk pacman snap flatpak brew hg svn jj aws gcloud az heroku fly flyctl vercel",
     "netlify firebase wrangler supabase pulumi serverless sls railway doctl ansible-galaxy vagrant minikube kind argocd",
     "flux skopeo crane oras rails mix wp drush artisan psql redis-cli vault consul nomad op rclone restic borg zfs zpool",
-    "ip nmcli virsh lxc incus machinectl loginctl journalctl launchctl yarnpkg podman-compose npm-cli.js npm-cli",
+    "ip nmcli virsh lxc incus machinectl loginctl journalctl launchctl yarnpkg podman-compose npm-cli",
     "mvn mvnw gradle gradlew ant sbt lein invoke inv doit scons ninja grunt gulp nx turbo tox nox",
 ]);
 
@@ -29,10 +29,8 @@ static TAKE_TARGETS: Names =
 /// Subcommands that run another one of the same program (cargo-watch: `-x`; cargo-hack).
 const PASS_ON: &[(&str, &str)] = &[("cargo", "watch"), ("cargo", "hack")];
 
-/// What runs the script that it is given.
-static RUN_SCRIPTS: Names = Names::of(&[
-    "sh bash dash ash zsh ksh mksh fish source python pypy node nodejs ruby perl php lua tsx ts-node groovy pwsh Rscript",
-]);
+/// What runs the script that it is given, besides interpreters.
+static RUN_SCRIPTS: Names = Names::of(&["source . yash posh deno bun uv poetry pdm hatch pipenv coverage"]);
 
 /// What fetches a package and runs its program.
 const RUNNERS: &[&[&str]] = &[
@@ -55,10 +53,17 @@ const RUNNERS: &[&[&str]] = &[
 const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     ("yarnpkg", "yarn", None),
     ("gmake", "make", None),
+    ("remake", "make", None),
+    ("bmake", "make", None),
+    ("mingw32-make", "make", None),
     ("mvnw", "mvn", None),
+    ("mvnd", "mvn", None),
+    ("mvnDebug", "mvn", None),
+    ("rake", "rails", None),
+    ("cargo-watch", "cargo", None),
+    ("cargo-hack", "cargo", None),
     ("gradlew", "gradle", None),
     ("inv", "invoke", None),
-    ("npm-cli.js", "npm", None),
     ("npm-cli", "npm", None),
     ("docker-compose", "docker", Some("compose")),
     ("podman-compose", "podman", Some("compose")),
@@ -192,7 +197,7 @@ fn plain(word: &str) -> &str {
     let word = word.strip_suffix("/__main__.py").unwrap_or(word);
     let name = base_name(word);
     let name = name.strip_prefix("npm:").or_else(|| name.strip_prefix("jsr:")).unwrap_or(name);
-    let name = name.strip_suffix(".__main__").unwrap_or(name);
+    let name = without_ending(name.strip_suffix(".__main__").unwrap_or(name));
     let version = |byte: u8| matches!(byte, b'@' | b'=' | b'<' | b'>' | b'~' | b'!' | b'[');
     let name = name.bytes().skip(1).position(version).map_or(name, |at| name.get(..=at).unwrap_or(name));
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
@@ -200,7 +205,7 @@ fn plain(word: &str) -> &str {
 
 /// Whether the program runs a script that it is given.
 pub(super) fn runs_scripts(word: &str) -> bool {
-    word == "." || RUN_SCRIPTS.has(base_name(word))
+    RUN_SCRIPTS.has(word) || is_interpreter(word)
 }
 
 pub(super) fn is_python(program: &str) -> bool {
@@ -234,7 +239,12 @@ impl Name {
 
     /// Whether what is meant may stand behind the word, which is a subcommand itself.
     pub(super) fn passes_on(&self, word: &str) -> bool {
-        matches!(self, Self::Subcommand(program) if PASS_ON.contains(&(program, word)))
+        match self {
+            Self::Subcommand(program) => PASS_ON.contains(&(program, word)),
+            // `uv run x.py`, `coverage run x.py`
+            Self::Script => word == "run",
+            Self::Goal(_) | Self::Further => false,
+        }
     }
 
     /// By what a name, or a word, is found: those that have one in common may mean the same.
@@ -242,15 +252,19 @@ impl Name {
         match self {
             Self::Subcommand(program) => {
                 // `cargo watch -x 'publish --locked'`
-                let word = word.split(' ').next().unwrap_or_default();
+                let word = word.split_whitespace().next().unwrap_or_default();
                 let wholes = whole_names(program, word).into_iter().map(Cow::Borrowed);
                 std::iter::once(Cow::Borrowed(word)).chain(wholes).collect()
             }
-            Self::Goal(_) => {
+            Self::Goal(program) => {
                 let set = set_by(word).filter(|(variable, _)| variable.starts_with(".DEFAULT_GOAL"));
-                vec![without_dots(set.map_or(word, |(_, goal)| goal))]
+                let goal = set.map_or(word, |(_, goal)| goal);
+                // A goal's arguments stand in brackets behind it; what a plugin of Maven's does bears the name of the phase.
+                let bare = goal.split('[').next().filter(|bare| *bare != goal);
+                let of_plugin = goal.rsplit_once(':').filter(|_| program == "mvn").map(|(_, goal)| goal);
+                [Some(goal), bare, of_plugin].into_iter().flatten().map(without_dots).collect()
             }
-            Self::Script => vec![file_name(word).into()],
+            Self::Script => vec![without_ending(file_name(word)).into()],
             Self::Further => vec![word.into()],
         }
     }
@@ -290,25 +304,39 @@ fn without_dots(word: &str) -> Cow<'_, str> {
     word.split('/').filter(|part| !is_idle(part)).collect::<Vec<_>>().join("/").into()
 }
 
-/// Whether two paths may lead to one file: what one says of where it lies, the other one says as well.
+/// A file's name without the ending that its interpreter may add (`node x`, `python3 -m x`).
+fn without_ending(name: &str) -> &str {
+    const ENDINGS: [&str; 6] = [".js", ".mjs", ".cjs", ".ts", ".json", ".py"];
+    ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
+/// Whether two paths may lead to one file: what one says of where it lies, and of its ending, the other one says as well.
 fn may_be_the_same(one: &str, other: &str) -> bool {
-    let names = |path: &str| -> Vec<String> {
+    let folders = |path: &str| -> Vec<String> {
         let mut names = Vec::new();
         for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
-            if name != ".." {
+            if name == ".." {
+                names.pop();
+            } else {
                 names.push(name.to_owned());
-            } else if names.pop().is_none() {
-                names.clear();
             }
         }
+        names.pop();
         names
     };
-    let (one, other) = (names(one), names(other));
-    one.ends_with(&other) || other.ends_with(&one)
+    let names = (file_name(one), file_name(other));
+    let same = names.0 == names.1 || without_ending(names.0) == names.1 || without_ending(names.1) == names.0;
+    let (one, other) = (folders(one), folders(other));
+    same && (one.ends_with(&other) || other.ends_with(&one))
 }
 
 /// Whether Gradle may take the word for a task of this name: in any project, and by beginnings of the words in it.
 fn is_short_for(word: &str, name: &str) -> bool {
+    let first = |path: &str| path.rsplit(':').next().and_then(|task| task.chars().next());
+    // Asked of each word and each rule.
+    if !first(word).zip(first(name)).is_some_and(|(word, name)| word.eq_ignore_ascii_case(&name)) {
+        return false;
+    }
     let task = |path: &str| -> Vec<String> {
         let mut words = vec![String::new()];
         for c in path.rsplit(':').next().unwrap_or_default().chars() {
@@ -323,9 +351,7 @@ fn is_short_for(word: &str, name: &str) -> bool {
     };
     let (name, word) = (task(name), task(word));
     let mut left = name.iter();
-    word.first()
-        .zip(name.first())
-        .is_some_and(|(word, name)| !word.is_empty() && name.starts_with(word.as_str()))
+    word.first().zip(name.first()).is_some_and(|(word, name)| name.starts_with(word.as_str()))
         && word.iter().all(|part| left.any(|whole| whole.starts_with(part.as_str())))
 }
 
