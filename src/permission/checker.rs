@@ -1,6 +1,6 @@
 //! What the gate asks of a policy, and the policies that need no rules.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
@@ -50,6 +50,12 @@ pub trait PermissionChecker: Send + Sync {
 
     /// Which paths a permitted call must not even see, by the same rules that it was judged by.
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden;
+
+    /// Which files a permitted call changes for sure, as they really lie; others may be changed by what it runs.
+    fn edited(&self, request: &PermissionRequest<'_>) -> Vec<PathBuf> {
+        let edited = request.paths.iter().filter(|path| path.edits);
+        edited.map(|path| path.located.real.clone()).collect()
+    }
 }
 
 /// A call with everything that judges it.

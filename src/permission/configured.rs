@@ -399,6 +399,13 @@ impl PermissionChecker for PolicyChecker {
         Ok(policy.told(&subject, &around, verdict))
     }
 
+    /// Of a command's files, too, those that its words or redirections name.
+    fn edited(&self, request: &PermissionRequest<'_>) -> Vec<PathBuf> {
+        let Ok((_, subject)) = self.looked(request) else { return Vec::new() };
+        let edited = subject.paths.iter().filter(|path| path.access == Access::Edit);
+        edited.map(|path| path.real.clone()).collect()
+    }
+
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden {
         let (policy, place) = (self.policy(request), self.place(request));
         let bypass = request.flags.bypass;

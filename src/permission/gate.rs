@@ -139,6 +139,7 @@ pub enum Clearance {
 pub struct Review {
     places: Places,
     hidden: Hidden,
+    edited: Vec<PathBuf>,
     verdict: Reviewed,
 }
 
@@ -253,7 +254,7 @@ impl Gate {
         } else {
             self.checker.check_or_request(&request).await
         };
-        let hidden = self.checker.hidden(&request);
+        let (hidden, edited) = (self.checker.hidden(&request), self.checker.edited(&request));
         let verdict = match judged {
             Ok(()) => {
                 places.clear()?;
@@ -283,7 +284,7 @@ impl Gate {
                 Reviewed::Ask(Box::new(ask))
             }
         };
-        Ok(Review { places, hidden, verdict })
+        Ok(Review { places, hidden, edited, verdict })
     }
 
     /// Says what a review would come to, and why. Nothing of the call happens, and nobody is asked.
@@ -409,16 +410,16 @@ impl Gate {
         let (mut review, mut consulted) = self.cleared(call, previewer, circumstances, told).await?;
         let mut holds = Vec::new();
         if let (Reviewed::Ask(ask), Consulted::Clear { approval_id: Some(_) }) = (&review.verdict, &consulted)
-            && let Some(hold) = self.held.shown(ask, &review.places.paths).await?
+            && let Some(hold) = self.held.shown(ask, &review.edited).await?
         {
             (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
             if let Reviewed::Ask(ask) = &review.verdict {
-                hold.must_cover(ask, &review.places.paths).await?;
+                hold.must_cover(ask, &review.edited).await?;
             }
             holds.push(hold);
         }
         if matches!(consulted, Consulted::Clear { .. }) {
-            holds.extend(self.held.edited(&review.places.paths)?);
+            holds.extend(self.held.edited(&review.edited)?);
         }
         Ok((review, consulted, holds))
     }

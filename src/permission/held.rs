@@ -1,5 +1,5 @@
 //! What an approved call was shown with stays as it is until the call has ended, as far as calls of this server go: while a
-//! script runs that a person has read, no other call may edit it.
+//! script runs that a person has read, no other call may edit it by a tool or a redirection.
 //!
 //! What programs do to files by themselves is not seen here: that is the sandbox's affair.
 
@@ -10,7 +10,6 @@ use std::time::Duration;
 use foldhash::HashMap;
 use tokio::sync::Notify;
 
-use super::checker::JudgedPath;
 use super::desk::Ask;
 use crate::domain::result::ToolError;
 use crate::domain::visible;
@@ -61,9 +60,9 @@ impl Held {
     pub(super) async fn shown(
         self: &Arc<Self>,
         ask: &Ask,
-        paths: &[JudgedPath],
+        edited: &[PathBuf],
     ) -> Result<Option<Hold>, ToolError> {
-        let shown = shown(ask, paths).await;
+        let shown = shown(ask, edited).await;
         if shown.is_empty() {
             return Ok(None);
         }
@@ -71,13 +70,12 @@ impl Held {
     }
 
     /// Lets a call edit what it is judged to, unless an approved call runs it. None where there is nothing.
-    pub(super) fn edited(self: &Arc<Self>, paths: &[JudgedPath]) -> Result<Option<Hold>, ToolError> {
-        let edited: Vec<PathBuf> = edited(paths).map(Path::to_path_buf).collect();
+    pub(super) fn edited(self: &Arc<Self>, edited: &[PathBuf]) -> Result<Option<Hold>, ToolError> {
         if edited.is_empty() {
             return Ok(None);
         }
         let running = "a call that runs was approved with it as it is; edit it when that has ended";
-        self.edit(edited).map(Some).map_err(|path| busy(&path, running))
+        self.edit(edited.to_vec()).map(Some).map_err(|path| busy(&path, running))
     }
 
     /// The first that is edited for too long otherwise.
@@ -127,8 +125,8 @@ impl Held {
 
 impl Hold {
     /// Refuses what has come to be asked about since.
-    pub(super) async fn must_cover(&self, ask: &Ask, paths: &[JudgedPath]) -> Result<(), ToolError> {
-        let shown = shown(ask, paths).await;
+    pub(super) async fn must_cover(&self, ask: &Ask, edited: &[PathBuf]) -> Result<(), ToolError> {
+        let shown = shown(ask, edited).await;
         let new = shown.iter().find(|path| !self.paths.contains(path));
         new.map_or(Ok(()), |path| Err(busy(path, "has changed just now; call again")))
     }
@@ -150,13 +148,8 @@ impl Drop for Hold {
     }
 }
 
-/// The files that a call edits.
-fn edited(paths: &[JudgedPath]) -> impl Iterator<Item = &Path> {
-    paths.iter().filter(|path| path.edits).map(|path| path.located.real.as_path())
-}
-
 /// The files that a person was shown a call with, under both of their names, but for those that it edits itself.
-async fn shown(ask: &Ask, paths: &[JudgedPath]) -> Vec<PathBuf> {
+async fn shown(ask: &Ask, edited: &[PathBuf]) -> Vec<PathBuf> {
     let mut shown: Vec<PathBuf> = ask.preview.files.iter().map(|(path, _)| path.clone()).collect();
     let named = shown.clone();
     let real = move || named.iter().filter_map(|path| path.canonicalize().ok()).collect::<Vec<_>>();
@@ -164,7 +157,7 @@ async fn shown(ask: &Ask, paths: &[JudgedPath]) -> Vec<PathBuf> {
         shown.extend(tokio::task::spawn_blocking(real).await.unwrap_or_default());
         shown.sort_unstable();
         shown.dedup();
-        shown.retain(|path| !edited(paths).any(|edited| edited == path));
+        shown.retain(|path| !edited.contains(path));
     }
     shown
 }

@@ -80,6 +80,8 @@ async fn p16_a_script_stays_as_it_was_shown_while_it_runs() {
     let refused = session.call("b", "Write", bad.clone()).await.expect(200);
     assert_eq!(refused["status"], "failed", "{refused}");
     assert!(refused.to_string().contains("a call that runs was approved with it"), "{refused}");
+    let by_shell = session.bash("s", "echo touch bad > r.sh").await.expect(200);
+    assert_eq!(by_shell["status"], "failed", "{by_shell}");
     session.call("o", "Write", json!({"file_path": "other.txt", "content": "x"})).await.expect(200);
     session.write_file("go", "");
     assert_eq!(session.ended("r").await["status"], "completed");
