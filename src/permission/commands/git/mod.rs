@@ -311,29 +311,33 @@ pub(crate) fn known(words: &[String]) -> Option<KnownUse> {
 /// something lies there that is not in the commit (gitrevisions(7)). It counts from the top of the working tree, and with
 /// a dot in front from where git is. A revision may have colons within braces, so each is looked at. None: an absolute path.
 ///
+/// So with what stands behind a pattern's magic (`:/PATH`, `:(top)PATH`; gitglossary(7) "pathspec"), from both places:
+/// `git diff BLOB PATTERN` opens it as a file, through links. `:/TEXT` of a message cannot be told from it.
+///
 /// None, too, where there are more than anybody writes: each is a path to be looked at.
 fn behind_colons(known: &mut KnownUse) -> Option<()> {
     const MOST: usize = 64;
-    let mut paths = Vec::new();
+    let (mut paths, mut patterns) = (Vec::new(), Vec::new());
     for operand in &known.operands {
-        let by_itself = |at: usize, rest: &str| {
-            // A pattern of git's own, or `:/text` of a message.
-            at == 0 && rest.starts_with(['/', '(', '!', '^'])
-        };
-        let colons = operand.path.match_indices(':').map(|(at, _)| (at, &operand.path[at + 1..]));
-        paths.extend(
-            colons
-                .filter(|(at, rest)| !rest.is_empty() && !by_itself(*at, rest))
-                .take(MOST + 1)
-                .map(|(_, rest)| rest.to_owned()),
-        );
+        let magic = |at: usize, rest: &str| at == 0 && rest.starts_with(['/', '(', '!', '^']);
+        for (at, _) in operand.path.match_indices(':').take(MOST + 1) {
+            match &operand.path[at + 1..] {
+                "" => {}
+                rest if magic(at, rest) => patterns.extend(pathspec::without_magic(&operand.path)),
+                rest => paths.push(rest),
+            }
+        }
     }
-    if paths.len() > MOST || paths.iter().any(|path| path.starts_with('/')) {
+    patterns.retain(|pattern| !pattern.is_empty());
+    let absolute = |path: &&str| path.starts_with('/');
+    if paths.len() + patterns.len() > MOST || paths.iter().chain(&patterns).any(absolute) {
         return None;
     }
-    let relative = |path: &&String| path.starts_with("./") || path.starts_with("../");
-    known.in_tree.extend(paths.iter().filter(|path| !relative(path)).cloned());
-    known.operands.extend(paths.into_iter().map(|path| Operand { path, access: Access::Read }));
+    let relative = |path: &str| path.starts_with("./") || path.starts_with("../");
+    let from_top = paths.iter().filter(|path| !relative(path)).chain(&patterns);
+    known.in_tree.extend(from_top.map(|path| (*path).to_owned()));
+    let places: Vec<String> = paths.into_iter().chain(patterns).map(str::to_owned).collect();
+    known.operands.extend(places.into_iter().map(|path| Operand { path, access: Access::Read }));
     Some(())
 }
 

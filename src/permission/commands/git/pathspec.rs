@@ -138,7 +138,7 @@ pub(in crate::permission) fn protected_name(segments: &[Segment]) -> Option<&'st
 }
 
 /// The pattern behind `:(top,icase)`, `:/` and their like; none for what leaves names out.
-fn without_magic(word: &str) -> Option<&str> {
+pub(super) fn without_magic(word: &str) -> Option<&str> {
     let Some(rest) = word.strip_prefix(':') else { return Some(word) };
     if let Some(long) = rest.strip_prefix('(') {
         let (magic, pattern) = long.split_once(')')?;

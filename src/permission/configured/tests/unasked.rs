@@ -76,7 +76,32 @@ async fn what_stands_behind_a_colon_of_git_is_a_path() {
             none.is(&disk, &command, "ask").await;
         }
     }
+    // What it is told of by a pattern, `git diff` opens as a file beside a blob, through links.
+    for pattern in [
+        ":/od/secret",
+        ":/:od/secret",
+        "::od/secret",
+        ":/./od/secret",
+        ":/../outside/secret",
+        ":(top)od/secret",
+        ":(literal)od/secret",
+        ":(,top)od/secret",
+        ":(prefix:0)od/secret",
+        ":(top)/etc/passwd",
+    ] {
+        for command in [
+            format!("git diff HEAD:ok.txt '{pattern}'"),
+            format!("git diff HEAD:ok.txt -- '{pattern}'"),
+            format!("cd sub && git diff :0:ok.txt -- '{pattern}'"),
+            format!("git -C sub diff HEAD:ok.txt -- '{pattern}'"),
+        ] {
+            none.is(&disk, &command, "ask").await;
+        }
+    }
     for (command, want) in [
+        ("git diff -- . ':(exclude)sub' ':!*.lock' ':/' ':^sub/a'", "allow"),
+        ("git diff HEAD -- ':(glob)sub/**/*.rs' ':(top,icase)OK.txt'", "allow"),
+        ("cd sub && git diff HEAD:a ':/sub/a'", "allow"),
         ("cd sub && git show HEAD:od/secret", "ask"),
         ("git -C sub show HEAD:od/secret", "ask"),
         ("git rev-parse :od/secret", "ask"),
