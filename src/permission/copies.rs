@@ -16,6 +16,8 @@ use crate::workspace::{FileKind, Located, Workspace};
 /// Most names that are looked at for one text, and most paths that are told.
 const MAX_NAMES: usize = 20_000;
 const MAX_FOUND: usize = 1024;
+/// Most words for what is copied that are looked at, of all commands of a text.
+const MAX_SOURCES: usize = 1024;
 /// Directories deeper than this are not looked into.
 const MAX_DEPTH: usize = 64;
 
@@ -36,6 +38,7 @@ pub(super) fn locate(
         place,
         rules,
         names: MAX_NAMES,
+        sources: MAX_SOURCES,
         untold: copies.len() > MAX,
         lost: false,
         found: HashSet::new(),
@@ -57,6 +60,8 @@ struct Copying<'a> {
     rules: &'a [Narrowing<'a>],
     /// So many names may still be looked at.
     names: usize,
+    /// So many words for what is copied may still be looked at.
+    sources: usize,
     /// Not all was looked at.
     untold: bool,
     /// It is not known where a path leads.
@@ -84,7 +89,13 @@ impl Copying<'_> {
         if open && into {
             self.links_in(&target, &there.real);
         }
-        for source in &copy.sources {
+        let mut seen = HashSet::new();
+        for source in copy.sources.iter().filter(|source| seen.insert(*source)) {
+            let Some(left) = self.sources.checked_sub(1) else {
+                self.untold = true;
+                return;
+            };
+            self.sources = left;
             let name = lexical::file_name(source.trim_end_matches('/'));
             if is_untold(source) {
                 if into {

@@ -359,6 +359,10 @@ fn matching_is_untold(text: &str) -> bool {
 fn expanded(pattern: &Path, left: &mut usize) -> Result<Vec<PathBuf>, Lost> {
     let mut paths = vec![PathBuf::from("/")];
     for part in pattern.components() {
+        // Nothing lies beneath what is not there, and a word may have as many parts as a text has room for.
+        if paths.is_empty() {
+            break;
+        }
         if !is_pattern(part.as_os_str()) {
             push_to_all(&mut paths, part.as_os_str());
             continue;

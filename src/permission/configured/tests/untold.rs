@@ -208,6 +208,23 @@ async fn what_names_there_are_many_of_hides_none() {
 }
 
 #[tokio::test]
+async fn more_copied_words_than_are_looked_at_ask() {
+    let disk = disk();
+    let given = Given { bypass: true, ..Given::default() };
+    let copies = |files: usize| {
+        let mut names: Vec<String> = (0..files).map(|file| format!("f{file}")).collect();
+        let to_d = names.join(" ");
+        names.reverse();
+        format!("cp {to_d} d; cp {} d", names.join(" "))
+    };
+    given.is(&disk, &copies(512), "allow").await;
+    given.is(&disk, &copies(513), "forced").await;
+    // A word counts once, and nothing is looked for beneath what is not there.
+    given.is(&disk, &format!("cp {}d", "ok.txt ".repeat(1_300)), "allow").await;
+    given.is(&disk, &format!("cat {}.env", "no*/".repeat(1_300)), "allow").await;
+}
+
+#[tokio::test]
 async fn a_subcommand_is_no_directory_that_is_gone_into() {
     let disk = disk();
     for name in ["test", "build", "vet", "commit"] {
