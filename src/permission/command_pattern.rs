@@ -337,10 +337,9 @@ impl Wide {
         if !self.open {
             return tail.ends_with(last.as_str());
         }
-        tail.match_indices(last.as_str()).any(|(at, _)| {
-            let after = &tail[at + last.len()..];
-            after.is_empty() || after.starts_with(' ')
-        })
+        // Looked for from the ends of words: places where the part stands may overlap.
+        let ends = tail.match_indices(' ').map(|(at, _)| at).chain([tail.len()]);
+        ends.into_iter().any(|end| tail[..end].ends_with(last.as_str()))
     }
 
     fn begins(&self, text: &str) -> bool {
@@ -525,6 +524,10 @@ mod tests {
     fn both_ways_of_matching_agree_on_plain_words() {
         for (pattern, command, want) in [
             ("ls *", "ls -la", true),
+            ("rm *00 *", "rm 000", true),
+            ("rm *00 *", "rm x00 y", true),
+            ("rm *00 *", "rm x000 y", true),
+            ("rm *00 *", "rm 001 y", false),
             ("ls *", "ls", true),
             ("ls *", "lsof", false),
             ("ls*", "lsof", true),

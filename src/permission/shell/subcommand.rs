@@ -281,6 +281,35 @@ mod tests {
             ("npm i x", "npm install", true),
             ("npm install x", "npm i", true),
             ("npm run publish", "npm publish", false),
+            ("npm test", "npm run test", true),
+            ("npm -s t", "npm run test", true),
+            ("npm run test", "npm test", true),
+            ("npm run-script start", "npm start", true),
+            ("npm run deploy", "npm start", false),
+            ("yarn run deploy", "yarn deploy", true),
+            ("yarn deploy", "yarn run deploy", true),
+            ("yarn workspace a deploy", "yarn deploy", true),
+            ("pnpm -F x deploy:prod", "pnpm run deploy:prod", true),
+            ("turbo run build deploy", "turbo deploy", true),
+            ("turbo build deploy", "turbo run deploy", true),
+            ("git stage f", "git add", true),
+            ("git remote rm x", "git remote remove", true),
+            ("gh pr -R x new", "gh pr create", true),
+            ("docker image remove x", "docker image rm", true),
+            ("kubectl delete ns/x", "kubectl delete namespace", true),
+            ("kubectl delete pod x", "kubectl delete namespace", false),
+            ("rails g model", "rails generate", true),
+            ("gsutil -m rm -r gs://x", "gsutil rm", true),
+            ("mysqladmin -u root drop x", "mysqladmin drop", true),
+            ("npx prisma@5 --schema x migrate reset", "prisma migrate reset", true),
+            ("cat -n notes", "cat -n", false),
+            ("sbt ';clean;publish'", "sbt publish", true),
+            ("mix do ecto.drop, x", "mix ecto.drop", true),
+            ("just sub/../deploy", "just deploy", true),
+            ("just deployed", "just deploy", false),
+            ("mvn deploy:deploy@x", "mvn deploy", true),
+            ("grunt deploy:prod", "grunt deploy", true),
+            ("python3 -m pip.__pip-runner__ install", "pip install", true),
             ("npm view publish", "npm publish", false),
             ("npm run -s deploy", "npm run deploy", true),
             ("npm -s run-scri deploy", "npm run deploy", true),
@@ -374,6 +403,8 @@ mod tests {
             assert!(!may_run(command, Begins::Told, "npx wrangler delete"), "{command}");
         }
         assert!(may_run("npx prisma@5 migrate reset", Begins::Told, "npx prisma migrate reset"));
+        assert!(may_run("npm exec @scope/pkg deploy", Begins::Told, "npx @scope/pkg deploy"));
+        assert!(may_run("npx @scope/pkg@1 deploy", Begins::Told, "npx @scope/pkg deploy"));
         assert!(may_run("uvx ruff@1 check", Begins::Told, "uv tool run ruff check"));
     }
 

@@ -23,11 +23,22 @@ static TAKE_OPTIONS: Names = Names::of(&[
 ]);
 
 /// Those whose operands are targets, one beside the other.
-static TAKE_TARGETS: Names =
-    Names::of(&["make just task rake rails mvn gradle ant sbt lein invoke doit scons ninja grunt gulp"]);
+static TAKE_TARGETS: Names = Names::of(&[
+    "make just task rake rails mvn gradle ant sbt lein mix invoke doit scons ninja grunt gulp turbo nx",
+]);
 
-/// Subcommands that run another one of the same program (cargo-watch: `-x`; cargo-hack).
-const PASS_ON: &[(&str, &str)] = &[("cargo", "watch"), ("cargo", "hack")];
+/// Subcommands that run another one of the same program (cargo-watch: `-x`; cargo-hack; `yarn workspace NAME`).
+const PASS_ON: &[(&str, &str)] = &[
+    ("cargo", "watch"),
+    ("cargo", "hack"),
+    ("cargo", "auditable"),
+    ("cargo", "llvm-cov"),
+    ("yarn", "workspace"),
+];
+
+/// Programs that run a project's script by its name alone as they do behind `run`; npm does so with some.
+static RUN_BY_NAME: Names = Names::of(&["npm pnpm yarn bun turbo"]);
+const BY_NAME_OF_NPM: [&str; 4] = ["test", "start", "stop", "restart"];
 
 /// What runs the script that it is given, besides interpreters.
 static RUN_SCRIPTS: Names = Names::of(&["source . yash posh deno bun uv poetry pdm hatch pipenv coverage"]);
@@ -115,7 +126,16 @@ const ALIASES: &[(&str, &str, &str)] = &[
     ("npm", "add-user", "adduser"),
     ("npm", "dist-tags", "dist-tag"),
     ("npm", "clean-install ic install-clean isntall-clean", "ci"),
+    ("git", "stage", "add"),
+    ("gh", "ext extensions", "extension"),
+    ("gh", "cs", "codespace"),
     ("pnpm", "i", "install"),
+    // With a package behind it.
+    ("pnpm", "i install", "add"),
+    ("bun", "i", "install"),
+    ("bun", "i install", "add"),
+    ("bun", "a", "add"),
+    ("bun", "rm", "remove"),
     ("pnpm", "rm un uninstall", "remove"),
     ("pnpm", "up upgrade", "update"),
     ("pnpm", "run-script", "run"),
@@ -128,6 +148,24 @@ const ALIASES: &[(&str, &str, &str)] = &[
     ("helm", "del delete un", "uninstall"),
     ("bundle", "e exe", "exec"),
     ("composer", "req r", "require"),
+    ("composer", "rm uninstall", "remove"),
+    ("composer", "i", "install"),
+    ("composer", "u upgrade", "update"),
+    ("rails", "d", "destroy"),
+    ("rails", "g", "generate"),
+    ("rails", "r", "runner"),
+    ("rails", "c", "console"),
+    ("rails", "s", "server"),
+    ("pulumi", "update", "up"),
+    ("pulumi", "down dn", "destroy"),
+    ("pm2", "del", "delete"),
+    ("dnf", "erase rm", "remove"),
+    ("dnf", "in", "install"),
+    ("yum", "erase", "remove"),
+    ("zypper", "rm", "remove"),
+    ("zypper", "in", "install"),
+    ("apt", "purge autoremove", "remove"),
+    ("apt-get", "purge autoremove", "remove"),
     ("brew", "rm remove", "uninstall"),
     ("hg", "ci", "commit"),
     ("svn", "ci", "commit"),
@@ -151,6 +189,20 @@ pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, 
         |(name, subcommand): (&'r str, _), behind| found.push((Meant::Program(name, subcommand), behind));
     if let Some(named) = self::program(program, |name| TAKE_OPTIONS.has(name)) {
         add(named, 1);
+        let by_name = |script: &str| named.0 != "npm" || BY_NAME_OF_NPM.contains(&script);
+        match rest {
+            _ if !RUN_BY_NAME.has(named.0) || named.1.is_some() => {}
+            ["run" | "run-script", script, ..] if by_name(script) => add((named.0, None), 2),
+            [script, ..] if !script.starts_with('-') && by_name(script) => add((named.0, Some("run")), 1),
+            _ => {}
+        }
+    } else if let [name, ..] = rest
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !runs_scripts(program)
+        && !program.contains('/')
+    {
+        // What a rule says of it reads like a subcommand.
+        add(usual(plain(program)), 1);
     }
     let runner = RUNNERS.iter().filter(|runner| words.starts_with(runner)).map(|runner| runner.len()).next();
     if let Some(behind) = runner {
@@ -158,7 +210,9 @@ pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, 
             words.iter().skip(behind).take_while(|word| matches!(**word, "-y" | "--yes" | "--")).count();
         let at = behind + skipped;
         // What is fetched as a package is the program of that name, however it is run.
-        if let Some(package) = words.get(at).filter(|word| !word.starts_with('-') && !word.contains('/')) {
+        let is_package =
+            |word: &&&str| !word.starts_with('-') && (word.starts_with('@') || !word.contains('/'));
+        if let Some(package) = words.get(at).filter(is_package) {
             add(usual(plain(package)), at + 1);
         }
     }
@@ -197,7 +251,8 @@ fn plain(word: &str) -> &str {
     let word = word.strip_suffix("/__main__.py").unwrap_or(word);
     let name = base_name(word);
     let name = name.strip_prefix("npm:").or_else(|| name.strip_prefix("jsr:")).unwrap_or(name);
-    let name = without_ending(name.strip_suffix(".__main__").unwrap_or(name));
+    let own = [".__main__", ".__pip-runner__"].iter().find_map(|module| name.strip_suffix(module));
+    let name = without_ending(own.unwrap_or(name));
     let version = |byte: u8| matches!(byte, b'@' | b'=' | b'<' | b'>' | b'~' | b'!' | b'[');
     let name = name.bytes().skip(1).position(version).map_or(name, |at| name.get(..=at).unwrap_or(name));
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
@@ -258,14 +313,13 @@ impl Name {
             }
             Self::Goal(program) => {
                 let set = set_by(word).filter(|(variable, _)| variable.starts_with(".DEFAULT_GOAL"));
-                let goal = set.map_or(word, |(_, goal)| goal);
-                // A goal's arguments stand in brackets behind it; what a plugin of Maven's does bears the name of the phase.
-                let bare = goal.split('[').next().filter(|bare| *bare != goal);
-                let of_plugin = goal.rsplit_once(':').filter(|_| program == "mvn").map(|(_, goal)| goal);
-                [Some(goal), bare, of_plugin].into_iter().flatten().map(without_dots).collect()
+                let goals = set.map_or(word, |(_, goal)| goal);
+                // `sbt 'clean;publish'`, `mix do a, b`
+                let parts = goals.split([';', ',', ' ']).filter(|part| *part != goals && !part.is_empty());
+                std::iter::once(goals).chain(parts).flat_map(|goal| goal_keys(program, goal)).collect()
             }
             Self::Script => vec![without_ending(file_name(word)).into()],
-            Self::Further => vec![word.into()],
+            Self::Further => further_keys(word),
         }
     }
 
@@ -288,6 +342,36 @@ impl Name {
             _ => true,
         }
     }
+}
+
+/// What one goal may be called.
+fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
+    // A goal's arguments stand in brackets behind it; what a plugin of Maven's does bears the name of the phase.
+    let bare = goal.split('[').next().filter(|bare| *bare != goal);
+    let behind = |marks: &[char]| goal.rsplit_once(marks).map(|(_, goal)| goal);
+    let other = match program {
+        "mvn" => behind(&[':']).map(|goal| goal.split('@').next().unwrap_or(goal)),
+        "just" | "task" | "sbt" => behind(&['/', ':', '+']),
+        "grunt" | "gulp" | "nx" => goal.split_once(':').map(|(task, _)| task),
+        _ => None,
+    };
+    let shortened = whole_names(program, goal).into_iter().map(Cow::Borrowed);
+    [Some(goal), bare, other].into_iter().flatten().map(without_dots).chain(shortened).collect()
+}
+
+/// Words behind a subcommand that most programs take for one another: `gh pr new`, `docker image remove`, `kubectl delete ns/x`.
+const FURTHER: &[&[&str]] = &[
+    &["rm", "remove", "delete", "del", "destroy"],
+    &["create", "new"],
+    &["ls", "list"],
+    &["ns", "namespace", "namespaces"],
+];
+
+fn further_keys(word: &str) -> Vec<Cow<'_, str>> {
+    let kind = word.split('/').next().unwrap_or(word);
+    let meant = FURTHER.iter().find(|names| names.contains(&kind)).and_then(|names| names.first());
+    let meant = meant.filter(|meant| **meant != word).map(|meant| Cow::Borrowed(*meant));
+    std::iter::once(Cow::Borrowed(word)).chain(meant).collect()
 }
 
 /// A variable that the word sets, and to what.
