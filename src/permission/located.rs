@@ -103,6 +103,7 @@ pub(super) fn of_command(
         }
     }
     programs_behind_links(analysis, directory, &mut on_disk);
+    scripts_behind_links(analysis, directory, &mut on_disk);
     locate_tracked(analysis, &scope.workspace, directory, place, &rules, &mut on_disk);
     (operands, on_disk)
 }
@@ -325,6 +326,25 @@ fn programs_behind_links(analysis: &CommandAnalysis, directory: &Path, on_disk: 
                 let text = || format!("`{word}` leads to `{name}`, which runs what it is given");
                 on_disk.hidden_carrier.get_or_insert_with(text);
             }
+        }
+    }
+}
+
+/// Notes the commands with the files that their scripts are, where links lead to them: rules speak of those.
+fn scripts_behind_links(analysis: &CommandAnalysis, directory: &Path, on_disk: &mut OnDisk) {
+    let starts = analysis.may_be_scripts().flat_map(|(words, at, sure, directories)| {
+        directories.iter().map(move |from| (words, at, sure, directory.join(from)))
+    });
+    for (number, (words, at, sure, from)) in starts.enumerate() {
+        if number == MAX_LINKED {
+            let text = || format!("it names more than {MAX_LINKED} words that may be scripts");
+            on_disk.hidden_carrier.get_or_insert_with(text);
+            break;
+        }
+        let path = from.join(&words[at]);
+        let Ok(real) = path.canonicalize() else { continue };
+        if let Some(real) = real.to_str().filter(|_| real != lexical::normal(directory, &path)) {
+            on_disk.linked.push(scan::called(words, at, real, sure));
         }
     }
 }

@@ -429,6 +429,22 @@ impl CommandAnalysis {
         })
     }
 
+    /// The words of its commands that may name a script: programs by a path and what stands behind interpreters, each by its
+    /// place among the command's words, with whether that is what runs for sure, and where it may start.
+    pub(crate) fn may_be_scripts(&self) -> impl Iterator<Item = (&[String], usize, bool, &[PathBuf])> {
+        self.read.iter().flat_map(|script| &script.leaves).flat_map(|leaf| {
+            let all = matches!(begins(leaf), Begins::Guessed | Begins::AllGuessed);
+            let mut interpreted = false;
+            let places = leaf.words.iter().enumerate().filter_map(move |(at, word)| {
+                let program = all || at == 0;
+                let named = interpreted && !word.starts_with('-') || program && word.contains('/');
+                interpreted |= program && subcommand::runs_scripts(word);
+                named.then_some(at)
+            });
+            places.map(|at| (leaf.words.as_slice(), at, !leaf.guessed, leaf.directories.as_slice()))
+        })
+    }
+
     /// Whether what is in the files that it names matters to what it does, for all that is known: it may run them, or put
     /// their content somewhere else.
     pub fn goes_by_files(&self) -> bool {

@@ -132,6 +132,20 @@ pub(crate) fn renamed(name: &str, rest: &[String], sure: bool) -> Segment {
     Segment { listed: if sure { Vec::new() } else { vec![0] }, ..Segment::runs(&words, begins) }
 }
 
+/// The command `words` with what stands at one place of them called otherwise.
+pub(crate) fn called(words: &[String], at: usize, name: &str, sure: bool) -> Segment {
+    let (before, behind) = words.split_at(at);
+    let rest: Vec<String> = before
+        .iter()
+        .map(String::as_str)
+        .chain([name])
+        .chain(behind.iter().skip(1).map(String::as_str))
+        .skip(1)
+        .map(str::to_owned)
+        .collect();
+    renamed(before.first().map_or(name, String::as_str), &rest, sure)
+}
+
 /// Characters that no shell takes for anything else than themselves.
 fn is_usual(c: char) -> bool {
     c.is_alphanumeric() || "_-./:=@%+,".contains(c)

@@ -7,6 +7,7 @@ mod names;
 use foldhash::HashMap;
 
 use self::names::Name;
+pub(super) use self::names::runs_scripts;
 pub(in crate::permission) use self::names::{Meant, readings};
 use super::segment::{Begins, Role, Segment, is_assignment};
 
@@ -66,7 +67,7 @@ impl<R> Rules<R> {
         let known = |name: &str| self.of_programs.contains_key(name);
         let is_program = |word: &&str| names::program(word, known).is_some();
         let scripts = !self.of_scripts.children.is_empty();
-        let is_script = |word: &str| word.contains('/') || names::runs_scripts(word);
+        let is_script = |word: &str| word.contains('/') || runs_scripts(word);
         if segment.role() != Role::Runs
             || !segment.whole_words().any(|word| is_program(&word) || scripts && is_script(word))
         {
@@ -80,7 +81,7 @@ impl<R> Rules<R> {
                 programs.entry(name).or_default().add(at + 1, subcommand);
             }
             if scripts && is_script(word) {
-                script_places.push(if names::runs_scripts(word) { at + 1 } else { at });
+                script_places.push(if runs_scripts(word) { at + 1 } else { at });
             }
         }
         for (program, places) in programs {

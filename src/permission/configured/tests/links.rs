@@ -388,3 +388,54 @@ async fn a_name_that_a_program_makes_counts_as_where_it_leads() {
         given.is(&plain, command, "allow").await;
     }
 }
+
+#[tokio::test]
+async fn a_script_counts_as_where_links_lead() {
+    let disk = disk();
+    std::fs::create_dir(disk.root.join("scripts")).unwrap();
+    for file in ["top.sh", "scripts/dep.sh", "scripts/x.js", "manage.py", "other.sh"] {
+        std::fs::write(disk.root.join(file), "").unwrap();
+    }
+    for (target, link) in [
+        ("top.sh", "t"),
+        ("../top.sh", "scripts/t2"),
+        ("t", "tt"),
+        ("scripts", "s"),
+        ("scripts/x.js", "y.js"),
+        ("manage.py", "m.py"),
+        ("other.sh", "o"),
+    ] {
+        symlink(target, disk.root.join(link)).unwrap();
+    }
+    let deny = &[
+        "Bash(./top.sh *)",
+        "Bash(scripts/dep.sh *)",
+        "Bash(node scripts/x.js *)",
+        "Bash(python manage.py flush *)",
+    ];
+    let given = Given { deny, bypass: true, ..Given::default() };
+    for (command, stopped) in [
+        ("./t", true),
+        ("sh t", true),
+        ("sh -e t x", true),
+        ("scripts/t2", true),
+        ("bash tt", true),
+        (". ./t", true),
+        ("env -i sh t", true),
+        ("sh s/dep.sh", true),
+        ("s/dep.sh", true),
+        ("sh scripts/../s/dep.sh", true),
+        ("cd scripts && sh t2", true),
+        ("node y.js", true),
+        ("python3 -u m.py flush", true),
+        ("sh o x; sh t", true),
+        ("python3 m.py migrate", false),
+        ("sh o", false),
+        ("./o", false),
+        ("cat t", false),
+        ("sh other.sh", false),
+    ] {
+        let judged = given.judges(&disk, command).await;
+        assert_eq!(judged != "allow", stopped, "{command}: {judged}");
+    }
+}

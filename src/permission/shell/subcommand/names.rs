@@ -259,7 +259,7 @@ fn plain(word: &str) -> &str {
 }
 
 /// Whether the program runs a script that it is given.
-pub(super) fn runs_scripts(word: &str) -> bool {
+pub(in super::super) fn runs_scripts(word: &str) -> bool {
     RUN_SCRIPTS.has(word) || is_interpreter(word)
 }
 
