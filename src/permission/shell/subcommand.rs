@@ -64,19 +64,30 @@ impl<R> Rules<R> {
         segment: &'s Segment,
         mut found: impl FnMut(Found<'_, 's, R>),
     ) {
-        let known = |name: &str| self.of_programs.contains_key(name);
-        let is_program = |word: &&str| names::program(word, known).is_some();
-        let scripts = !self.of_scripts.children.is_empty();
-        let is_script = |word: &str| word.contains('/') || runs_scripts(word);
-        if segment.role() != Role::Runs
-            || !segment.whole_words().any(|word| is_program(&word) || scripts && is_script(word))
-        {
+        if segment.role() != Role::Runs {
             return;
         }
-        let words = Words::of(segment);
+        let whole = Words(segment.whole_words().collect());
+        self.each_among(&whole, segment.begins, &mut found);
+        // A word of a program that may run what it is given may be a command by itself (`--exec 'npm -s publish'`).
+        if matches!(segment.begins, Begins::Guessed | Begins::Any | Begins::AllGuessed) {
+            for word in segment.spaced() {
+                self.each_among(&Words(word.split_whitespace().collect()), Begins::AllGuessed, &mut found);
+            }
+        }
+    }
+
+    fn each_among<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
+        let known = |name: &str| self.of_programs.contains_key(name);
+        let is_program = |word: &str| names::program(word, known).is_some();
+        let scripts = !self.of_scripts.children.is_empty();
+        let is_script = |word: &str| word.contains('/') || runs_scripts(word);
+        if !words.0.iter().any(|word| is_program(word) || scripts && is_script(word)) {
+            return;
+        }
         let mut programs: HashMap<&str, Places> = HashMap::default();
         let mut script_places = Vec::new();
-        for (at, word) in words.beginnings(segment.begins) {
+        for (at, word) in words.beginnings(begins) {
             if let Some((name, subcommand)) = names::program(word, known) {
                 programs.entry(name).or_default().add(at + 1, subcommand);
             }
@@ -94,12 +105,12 @@ impl<R> Rules<R> {
                     places.sort_unstable();
                 }
             }
-            words.tell(program, rules, &places.plain, &mut found);
-            words.go_on(program, rules, behind, &mut found);
+            words.tell(program, rules, &places.plain, found);
+            words.go_on(program, rules, behind, found);
         }
         let behind = words.behind(&self.of_scripts, &script_places);
         let first = words.0.iter().find(|word| !is_assignment(word)).copied().unwrap_or_default();
-        words.go_on(first, &self.of_scripts, behind, &mut found);
+        words.go_on(first, &self.of_scripts, behind, found);
     }
 }
 
@@ -123,10 +134,6 @@ impl Places {
 struct Words<'s>(Vec<&'s str>);
 
 impl<'s> Words<'s> {
-    fn of(segment: &'s Segment) -> Self {
-        Self(segment.whole_words().collect())
-    }
-
     /// The places where a program may begin.
     fn beginnings(&self, begins: Begins) -> impl Iterator<Item = (usize, &'s str)> {
         let first = self.0.iter().take_while(|word| is_assignment(word)).count();
@@ -384,6 +391,10 @@ mod tests {
             (Begins::First, "python3 -m npm publish", true),
             (Begins::First, "A=1 B=2 python3 -m npm publish", true),
             (Begins::Nowhere, "npm publish", false),
+            (Begins::Guessed, "x --exec 'npm -s publish'", true),
+            (Begins::Guessed, "x 'a b' 'npm -s publish'", true),
+            (Begins::Guessed, "x 'a b' 'npm -s pack'", false),
+            (Begins::First, "x --exec 'npm -s publish'", false),
             (Begins::Inert, "A=/x/npm B=/y/npm ls", false),
         ] {
             assert_eq!(may_run(command, begins, "npm publish"), want, "{command}");
