@@ -320,7 +320,8 @@ fn behind_colons(known: &mut KnownUse) -> Option<()> {
     let (mut paths, mut patterns) = (Vec::new(), Vec::new());
     for operand in &known.operands {
         let magic = |at: usize, rest: &str| at == 0 && rest.starts_with(['/', '(', '!', '^']);
-        for (at, _) in operand.path.match_indices(':').take(MOST + 1) {
+        // One more than counts, behind the colon of a magic, which may be for none.
+        for (at, _) in operand.path.match_indices(':').take(MOST + 2) {
             match &operand.path[at + 1..] {
                 "" => {}
                 rest if magic(at, rest) => patterns.extend(pathspec::without_magic(&operand.path)),

@@ -98,6 +98,8 @@ async fn what_stands_behind_a_colon_of_git_is_a_path() {
             none.is(&disk, &command, "ask").await;
         }
     }
+    let many = format!("git diff HEAD:ok.txt ':!x{}'", ":y".repeat(65));
+    none.is(&disk, &many, "ask").await;
     for (command, want) in [
         ("git diff -- . ':(exclude)sub' ':!*.lock' ':/' ':^sub/a'", "allow"),
         ("git diff HEAD -- ':(glob)sub/**/*.rs' ':(top,icase)OK.txt'", "allow"),
