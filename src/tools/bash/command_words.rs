@@ -50,6 +50,55 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("erl", &["beam"]),
 ];
 
+/// Programs that put what they are given under another name, by their manuals, and what languages have for that.
+const MOVE: &[&str] = &[
+    "cp",
+    "mv",
+    "ln",
+    "install",
+    "rsync",
+    "scp",
+    "rename",
+    "prename",
+    "mount",
+    "bindfs",
+    "ditto",
+    "robocopy",
+    "gcp",
+    "gmv",
+    "tar",
+    "gtar",
+    "bsdtar",
+    "cpio",
+    "pax",
+    "zip",
+    "unzip",
+    "7z",
+    "7za",
+    "7zz",
+    "ar",
+    "jar",
+    "git",
+    "hg",
+    "svn",
+    "bwrap",
+    "copytree",
+    "copy",
+    "copyfile",
+    "move",
+    "replace",
+    "renames",
+    "symlink",
+    "symlink_to",
+    "link",
+    "renameSync",
+    "cpSync",
+    "copyFileSync",
+    "symlinkSync",
+    "cp_r",
+    "ln_s",
+];
+
 /// Words that may name files.
 #[derive(Debug, Default)]
 pub(super) struct Words {
@@ -57,6 +106,8 @@ pub(super) struct Words {
     pub(super) all: Vec<String>,
     /// Some were left out.
     pub(super) more: bool,
+    /// A program is among them, or a function of a language, that puts what it is given under another name.
+    pub(super) moves: bool,
     seen: HashSet<String>,
     /// What the shell puts there stands beside something else, or beside more of it: what it holds may be named elsewhere
     /// in the text.
@@ -76,6 +127,7 @@ impl Words {
             words.text(&command.replace(mark, UNTOLD.encode_utf8(&mut [0; 4])), 0);
         }
         words.put_together();
+        words.moves = words.all.iter().any(|word| MOVE.iter().any(|program| is_called(word, program)));
         let named: Vec<String> = words.all.clone();
         for endings in ENDINGS.iter().filter(|(program, _)| named.iter().any(|word| is_called(word, program)))
         {

@@ -23,6 +23,8 @@ const FILES_MAX: usize = 1024;
 const DIRECTORIES_MAX: usize = 16;
 /// So many names are held against its patterns.
 const NAMES_MAX: usize = 20_000;
+/// So many ends of its paths are looked at.
+const ENDS_MAX: usize = 1024;
 /// So many bytes of a file are hashed, and of all together; what is longer counts by its place, size and time of
 /// change.
 const HASHED_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -62,7 +64,7 @@ pub(super) async fn preview(
         let runs_git = |word: &String| implied_files::RUN_GIT.iter().any(|program| is_called(word, program));
         let git = words.all.iter().any(runs_git);
         let mut named = Named { more: words.more, git, ..Named::new(&workspace, patience) };
-        named.walk(start, &words.all).map_err(|why| given_up(why, "Name fewer files in one command."))?;
+        named.walk(start, &words).map_err(|why| given_up(why, "Name fewer files in one command."))?;
         let files = named.files.into_iter().map(|(path, hash)| (path, Some(hash))).collect();
         Ok(Preview { diff: None, files, more: named.more })
     })
@@ -75,6 +77,8 @@ struct Named<'a> {
     patience: &'a Patience,
     files: BTreeMap<PathBuf, ContentHash>,
     directories: Vec<PathBuf>,
+    /// A word names the directory that the command starts in.
+    start_is_named: bool,
     /// Git is among the programs, or one that runs it.
     git: bool,
     /// Not all of it was looked at.
@@ -91,6 +95,7 @@ impl<'a> Named<'a> {
             patience,
             files: BTreeMap::new(),
             directories: Vec::new(),
+            start_is_named: false,
             git: false,
             more: false,
             names,
@@ -99,18 +104,43 @@ impl<'a> Named<'a> {
     }
 
     /// Each word counts from where the command starts, and from each directory that a word names.
-    fn walk(&mut self, start: PathBuf, words: &[String]) -> Result<(), GivenUp> {
+    fn walk(&mut self, start: PathBuf, words: &Words) -> Result<(), GivenUp> {
         self.directories.push(start);
         // What the shell puts in front of a word may be where the workspace lies.
         let untold = |word: &String| word.contains(UNTOLD) || word.starts_with('~');
-        if words.iter().any(untold) && self.directories[0] != self.workspace.root() {
+        if words.all.iter().any(untold) && self.directories[0] != self.workspace.root() {
             self.directories.push(self.workspace.root().to_path_buf());
         }
         let mut next = 0;
-        while let Some(directory) = self.directories.get(next).cloned() {
-            next += 1;
-            for word in words {
-                self.word(&directory, word)?;
+        let mut unmet: HashSet<&str> = words.all.iter().map(String::as_str).collect();
+        self.named_from(&mut next, words, &mut unmet)?;
+        let ends = self.moved(words, &unmet);
+        let mut at = 0;
+        while let Some(directory) = self.directories.get(at).cloned() {
+            // What the command moves from where it starts, it names.
+            let unnamed = at == 0 && !self.start_is_named;
+            at += 1;
+            for end in ends.iter().filter(|end| !unnamed || end.contains('/')) {
+                self.word(&directory, end)?;
+            }
+            self.named_from(&mut next, words, &mut unmet)?;
+        }
+        Ok(())
+    }
+
+    /// Every word, from each directory from this one on.
+    fn named_from(
+        &mut self,
+        next: &mut usize,
+        words: &Words,
+        unmet: &mut HashSet<&str>,
+    ) -> Result<(), GivenUp> {
+        while let Some(directory) = self.directories.get(*next).cloned() {
+            *next += 1;
+            for word in &words.all {
+                if self.word(&directory, word)? {
+                    unmet.remove(word.as_str());
+                }
             }
             if self.git {
                 self.repository(&directory)?;
@@ -119,16 +149,29 @@ impl<'a> Named<'a> {
         Ok(())
     }
 
-    fn word(&mut self, directory: &Path, word: &str) -> Result<(), GivenUp> {
+    /// What is left of paths whose beginning the command itself may make, by moving, copying or linking a directory that
+    /// it names: there the rest counts from that directory (`cp -r d e; sh e/s.sh`). So it may be where the command has a
+    /// program for that, and where nothing is `unmet` so far.
+    fn moved<'w>(&mut self, words: &'w Words, unmet: &HashSet<&str>) -> Vec<&'w str> {
+        let moved = words.all.iter().filter(|word| words.moves || unmet.contains(word.as_str()));
+        let mut seen = HashSet::new();
+        let mut ends = moved.flat_map(|word| ends(word)).filter(|end| seen.insert(*end));
+        let counted = ends.by_ref().take(ENDS_MAX).collect();
+        self.more |= ends.next().is_some();
+        counted
+    }
+
+    /// Whether it names something.
+    fn word(&mut self, directory: &Path, word: &str) -> Result<bool, GivenUp> {
         self.patience.check()?;
-        if is_pattern(word) {
-            for path in self.matching(directory, word)? {
-                self.one(directory, &path);
-            }
-        } else {
-            self.one(directory, word);
+        if !is_pattern(word) {
+            return Ok(self.one(directory, word));
         }
-        Ok(())
+        let mut met = false;
+        for path in self.matching(directory, word)? {
+            met |= self.one(directory, &path);
+        }
+        Ok(met)
     }
 
     /// What git goes by in the directory: the repository that it finds from there upwards; and since a word may name a
@@ -205,27 +248,32 @@ impl<'a> Named<'a> {
         implied_files::text_of(self.workspace.open_read(&located).ok()?)
     }
 
-    fn one(&mut self, directory: &Path, word: &str) {
-        let Ok(located) = self.workspace.resolve(directory, word) else { return };
+    /// Whether something lies there.
+    fn one(&mut self, directory: &Path, word: &str) -> bool {
+        let Ok(located) = self.workspace.resolve(directory, word) else { return false };
         match located.kind {
             Some(FileKind::File) if located.inside && !self.files.contains_key(&located.real) => {
                 if self.files.len() >= FILES_MAX {
                     self.more = true;
-                    return;
+                    return true;
                 }
                 // A file that cannot be read now is bound by its being there.
                 let hash = self.workspace.open_read(&located).ok().and_then(|file| self.content(file).ok());
                 self.files.insert(located.real, hash.unwrap_or_else(|| ContentHash::of(b"unreadable")));
             }
-            Some(FileKind::Directory) if located.inside && !self.directories.contains(&located.real) => {
-                if self.directories.len() < DIRECTORIES_MAX {
-                    self.directories.push(located.real);
-                } else {
-                    self.more = true;
+            Some(FileKind::Directory) if located.inside => {
+                self.start_is_named |= self.directories.first() == Some(&located.real);
+                if !self.directories.contains(&located.real) {
+                    if self.directories.len() < DIRECTORIES_MAX {
+                        self.directories.push(located.real);
+                    } else {
+                        self.more = true;
+                    }
                 }
             }
             _ => {}
         }
+        located.kind.is_some()
     }
 
     fn content(&mut self, file: File) -> io::Result<ContentHash> {
@@ -279,12 +327,19 @@ fn joined(path: &str, part: &str) -> String {
     if path.is_empty() || path.ends_with('/') { format!("{path}{part}") } else { format!("{path}/{part}") }
 }
 
+/// The path without its first name, its first two and so on.
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    let behind = path.match_indices('/').map(|(slash, _)| path[slash + 1..].trim_start_matches('/'));
+    behind.filter(|end| !matches!(*end, "" | "." | ".."))
+}
+
 fn is_pattern(word: &str) -> bool {
     word.contains(['*', '?', '[', UNTOLD])
 }
 
-/// The shell's pattern; none for an unfinished bracket, which it takes as it is.
+/// The shell's pattern in whatever case, since `nocaseglob` may be set; none for an unfinished bracket, which it takes as
+/// it is.
 fn matcher(part: &str) -> Option<GlobMatcher> {
     let text = part.replace(UNTOLD, "*").replace(['{', '}'], "?");
-    GlobBuilder::new(&text).build().ok().map(|glob| glob.compile_matcher())
+    GlobBuilder::new(&text).case_insensitive(true).build().ok().map(|glob| glob.compile_matcher())
 }

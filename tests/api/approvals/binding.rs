@@ -119,9 +119,10 @@ async fn p17_a_script_that_changed_while_its_call_waited_does_not_run() {
 async fn p17_whatever_names_the_script_binds_to_it() {
     let server = TestServer::start();
     let session = server.session().await;
-    for folder in ["sub", "bin", ".git/hooks", ".husky"] {
+    for folder in ["sub/x", "full", "bin", ".git/hooks", ".husky"] {
         std::fs::create_dir_all(session.file(folder)).unwrap();
     }
+    session.write_file("full/over.sh", "touch over\n");
     for (n, (command, file)) in [
         ("cd sub && sh ./a.sh", "sub/a.sh"),
         ("bash -c 'sh b.sh; true'", "b.sh"),
@@ -158,6 +159,22 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         ("bash ${X:-su}${Y:-b/default.sh}", "sub/default.sh"),
         ("bash \"$(echo sub/printed).sh\"", "sub/printed.sh"),
         ("xargs -I{} bash sub/{}.sh <<< placed", "sub/placed.sh"),
+        ("shopt -s nocaseglob; bash sub/NO*.sh", "sub/nocase.sh"),
+        // What lies in a directory that the command itself puts elsewhere.
+        ("cp -r sub e && sh e/copied.sh", "sub/copied.sh"),
+        ("cp -r sub/. e; sh e/x/deep.sh", "sub/x/deep.sh"),
+        ("cp -rT sub full; sh full/over.sh", "sub/over.sh"),
+        ("cp -r . ../e; sh ../e/sub/all.sh", "sub/all.sh"),
+        ("cp -r . e; sh e/top.sh", "top.sh"),
+        ("mkdir e; cp -r sub e; cd e/sub/x && sh in.sh", "sub/x/in.sh"),
+        ("mv sub e && sh e/moved.sh", "sub/moved.sh"),
+        ("mv sub e; mv e/x f; sh f/again.sh", "sub/x/again.sh"),
+        ("mv sub e; sh e/*.shell", "sub/some.shell"),
+        ("ln -s sub e && . e/linked.sh", "sub/linked.sh"),
+        ("tar cf x.tar sub; mkdir e; tar xf x.tar -C e; sh e/sub/packed.sh", "sub/packed.sh"),
+        ("tar c sub | tar x -C e --strip-components=1; e/stripped.sh", "sub/stripped.sh"),
+        ("python3 -c 'import os; os.rename(\"sub\", \"e\")'; sh e/renamed.sh", "sub/renamed.sh"),
+        ("unknown sub e; sh e/unknown.sh", "sub/unknown.sh"),
         // Modules and directories.
         ("python3 -m mymod", "mymod.py"),
         ("python3 -msub.m2", "sub/m2.py"),
@@ -336,6 +353,11 @@ async fn files_beyond_what_an_approval_is_bound_to_are_told() {
         let reason = shown["reason"]["text"].as_str().unwrap();
         assert_eq!(reason.contains("more files than an approval is bound to"), told, "{reason}");
     }
+    // A path with more ends than are looked at.
+    let long = format!("sh {}s.sh", "a/".repeat(1_100));
+    let approval = session.asks("long", "Bash", json!({"command": long})).await;
+    let shown = server.operator().approval(&approval).await;
+    assert!(shown["reason"]["text"].as_str().unwrap().contains("more files than an approval"), "{shown}");
 }
 
 #[tokio::test]
