@@ -7,6 +7,7 @@ use async_trait::async_trait;
 
 use super::audit::Told;
 use super::call::{ResolvedCall, Touch};
+use super::edits::Edits;
 use super::explain::{self, Paper};
 use super::policy::Policy;
 use super::scope::Scope;
@@ -51,10 +52,15 @@ pub trait PermissionChecker: Send + Sync {
     /// Which paths a permitted call must not even see, by the same rules that it was judged by.
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden;
 
-    /// Which files a permitted call changes for sure, as they really lie; others may be changed by what it runs.
-    fn edited(&self, request: &PermissionRequest<'_>) -> Vec<PathBuf> {
+    /// What a permitted call is known to change; more may be changed by what it runs.
+    fn edits(&self, request: &PermissionRequest<'_>) -> Edits {
         let edited = request.paths.iter().filter(|path| path.edits);
-        edited.map(|path| path.located.real.clone()).collect()
+        Edits::of_files(edited.map(|path| path.located.real.clone()))
+    }
+
+    /// The links that a call that runs a command leads through.
+    fn led_through(&self, _: &PermissionRequest<'_>) -> Vec<PathBuf> {
+        Vec::new()
     }
 }
 

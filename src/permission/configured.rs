@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use super::binding;
 use super::call::{ResolvedCall, Touch};
 use super::checker::{Confirmation, Hidden, PermissionChecker, PermissionError, PermissionRequest};
+use super::edits::{self, Edits};
 use super::example::{self, ExampleError, Expected, RuleTest, TestFailure};
 use super::explain::{self, Paper, PaperCall};
 use super::grant::Grant;
@@ -399,11 +400,13 @@ impl PermissionChecker for PolicyChecker {
         Ok(policy.told(&subject, &around, verdict))
     }
 
-    /// Of a command's files, too, those that its words or redirections name.
-    fn edited(&self, request: &PermissionRequest<'_>) -> Vec<PathBuf> {
-        let Ok((_, subject)) = self.looked(request) else { return Vec::new() };
-        let edited = subject.paths.iter().filter(|path| path.access == Access::Edit);
-        edited.map(|path| path.real.clone()).collect()
+    fn edits(&self, request: &PermissionRequest<'_>) -> Edits {
+        let Ok((_, subject)) = self.looked(request) else { return Edits::default() };
+        Edits::of(&subject, request.scope.map(|scope| scope.workspace.as_ref()))
+    }
+
+    fn led_through(&self, request: &PermissionRequest<'_>) -> Vec<PathBuf> {
+        self.looked(request).map_or_else(|_| Vec::new(), |(_, subject)| edits::led_through(&subject))
     }
 
     fn hidden(&self, request: &PermissionRequest<'_>) -> Hidden {

@@ -12,8 +12,9 @@ use super::checker::{
     Confirmation, Flags, Hidden, JudgedPath, Looked, PermissionChecker, PermissionError, PermissionRequest,
 };
 use super::desk::{ApprovalDesk, ApprovalProxy, Ask, ProxyDecision, Standing, Start};
+use super::edits::Edits;
 use super::explain::Paper;
-use super::held::{Held, Hold};
+use super::held::{Held, Hold, Needed};
 use super::petition::Petition;
 use super::places::Places;
 use super::scope::{Admission, Scope};
@@ -139,7 +140,9 @@ pub enum Clearance {
 pub struct Review {
     places: Places,
     hidden: Hidden,
-    edited: Vec<PathBuf>,
+    edits: Edits,
+    /// Links that a command that is asked about leads through.
+    led_through: Vec<PathBuf>,
     verdict: Reviewed,
 }
 
@@ -254,7 +257,8 @@ impl Gate {
         } else {
             self.checker.check_or_request(&request).await
         };
-        let (hidden, edited) = (self.checker.hidden(&request), self.checker.edited(&request));
+        let (hidden, edits) = (self.checker.hidden(&request), self.checker.edits(&request));
+        let mut led_through = Vec::new();
         let verdict = match judged {
             Ok(()) => {
                 places.clear()?;
@@ -266,6 +270,7 @@ impl Gate {
             Err(PermissionError::Unfit(message)) => return Err(ToolError::InvalidArguments(message)),
             Err(PermissionError::ConfirmationRequired(confirmation)) => {
                 places.worth_asking()?;
+                led_through = self.checker.led_through(&request);
                 let preview = match scope {
                     Some(scope) => match previewer.preview(&call.arguments, scope).await {
                         // Why it cannot succeed would tell what is there, which is not the agent's to know before a
@@ -284,7 +289,7 @@ impl Gate {
                 Reviewed::Ask(Box::new(ask))
             }
         };
-        Ok(Review { places, hidden, edited, verdict })
+        Ok(Review { places, hidden, edits, led_through, verdict })
     }
 
     /// Says what a review would come to, and why. Nothing of the call happens, and nobody is asked.
@@ -410,16 +415,17 @@ impl Gate {
         let (mut review, mut consulted) = self.cleared(call, previewer, circumstances, told).await?;
         let mut holds = Vec::new();
         if let (Reviewed::Ask(ask), Consulted::Clear { approval_id: Some(_) }) = (&review.verdict, &consulted)
-            && let Some(hold) = self.held.shown(ask, &review.edited).await?
+            && let Some(hold) = self.held.shown(Needed::of(ask, &review.led_through).await).await?
         {
             (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
             if let Reviewed::Ask(ask) = &review.verdict {
-                hold.must_cover(ask, &review.edited).await?;
+                hold.must_cover(&Needed::of(ask, &review.led_through).await)?;
             }
             holds.push(hold);
         }
         if matches!(consulted, Consulted::Clear { .. }) {
-            holds.extend(self.held.edited(&review.edited)?);
+            let edits = std::mem::take(&mut review.edits);
+            holds.extend(self.held.edited(edits, holds.first())?);
         }
         Ok((review, consulted, holds))
     }

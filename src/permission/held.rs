@@ -1,5 +1,6 @@
 //! What an approved call was shown with stays as it is until the call has ended, as far as calls of this server go: while a
-//! script runs that a person has read, no other call may edit it by a tool or a redirection.
+//! script runs that a person has read, no other call may edit it, or put something else in its place, by a tool, a
+//! redirection or a program that is known to change what it is given.
 //!
 //! What programs do to files by themselves is not seen here: that is the sandbox's affair.
 
@@ -7,82 +8,112 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use foldhash::HashMap;
 use tokio::sync::Notify;
 
 use super::desk::Ask;
+use super::edits::{Edits, Inode};
 use crate::domain::result::ToolError;
 use crate::domain::visible;
 
 /// How long an approved call waits for edits of its files to end, which take milliseconds.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
 
-/// Which files are run or edited now, by calls that have not ended.
+/// Which files are run or edited now, by calls that have not ended: so many as run at once.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    files: Mutex<HashMap<PathBuf, Uses>>,
+    uses: Mutex<Uses>,
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Uses {
-    /// By calls that were approved with what is in them.
-    shown: usize,
-    /// By calls that change them.
-    edited: usize,
+    last: u64,
+    all: Vec<(u64, Use)>,
 }
 
-impl Uses {
-    fn of(&mut self, kind: Kind) -> &mut usize {
-        match kind {
-            Kind::Shown => &mut self.shown,
-            Kind::Edited => &mut self.edited,
-        }
-    }
+#[derive(Debug, Clone)]
+enum Use {
+    /// By a call that was approved with what is in them.
+    Shown(Arc<Needed>),
+    /// By a call that changes them.
+    Edited(Arc<Edits>),
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Shown,
-    Edited,
+/// What a call needs as it is: the files that a person was shown it with, under both of their names, and the links on the way.
+#[derive(Debug, Default)]
+pub(super) struct Needed {
+    paths: Vec<PathBuf>,
+    inodes: Vec<Inode>,
 }
 
 /// Files in use, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Hold {
     held: Arc<Held>,
-    kind: Kind,
-    paths: Vec<PathBuf>,
+    number: u64,
+    what: Use,
+}
+
+impl Needed {
+    /// By a call that is asked about, which leads through these links.
+    pub(super) async fn of(ask: &Ask, led_through: &[PathBuf]) -> Self {
+        let mut paths: Vec<PathBuf> = ask.preview.files.iter().map(|(path, _)| path.clone()).collect();
+        if paths.is_empty() {
+            return Self::default();
+        }
+        let links = led_through.to_vec();
+        let look = move || {
+            let real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+            let inodes = real.iter().filter_map(|path| Inode::of_several_names(path)).collect();
+            paths.extend(real.into_iter().chain(links));
+            paths.sort_unstable();
+            paths.dedup();
+            Self { paths, inodes }
+        };
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
+    }
+
+    /// What of it is changed.
+    fn changed_by(&self, edits: &Edits) -> Option<PathBuf> {
+        let path = self.paths.iter().find(|path| edits.touch(path)).cloned();
+        path.or_else(|| edits.touch_one_of(&self.inodes).then(|| self.paths.first().cloned()).flatten())
+    }
 }
 
 impl Held {
-    /// Keeps what a call is asked about with from being edited, once nobody edits it any more. None where there is nothing.
-    pub(super) async fn shown(
-        self: &Arc<Self>,
-        ask: &Ask,
-        edited: &[PathBuf],
-    ) -> Result<Option<Hold>, ToolError> {
-        let shown = shown(ask, edited).await;
-        if shown.is_empty() {
+    /// Keeps what a call needs from being edited, once nobody edits it any more. None where there is nothing.
+    pub(super) async fn shown(self: &Arc<Self>, needed: Needed) -> Result<Option<Hold>, ToolError> {
+        if needed.paths.is_empty() {
             return Ok(None);
         }
-        self.show(shown).await.map(Some).map_err(|path| busy(&path, "is being edited; call again"))
+        self.show(needed).await.map(Some).map_err(|path| busy(&path, "is being edited; call again"))
     }
 
-    /// Lets a call edit what it is judged to, unless an approved call runs it. None where there is nothing.
-    pub(super) fn edited(self: &Arc<Self>, edited: &[PathBuf]) -> Result<Option<Hold>, ToolError> {
-        if edited.is_empty() {
+    /// Lets a call edit what it is judged to, unless an approved call runs it: another one than its `own`. None where there is
+    /// nothing.
+    pub(super) fn edited(
+        self: &Arc<Self>,
+        edits: Edits,
+        own: Option<&Hold>,
+    ) -> Result<Option<Hold>, ToolError> {
+        if edits.is_empty() {
             return Ok(None);
         }
-        let running = "a call that runs was approved with it as it is; edit it when that has ended";
-        self.edit(edited.to_vec()).map(Some).map_err(|path| busy(&path, running))
+        let running = "a call that runs was approved with it as it is; change it when that has ended";
+        self.edit(edits, own).map(Some).map_err(|path| busy(&path, running))
     }
 
     /// The first that is edited for too long otherwise.
-    async fn show(self: &Arc<Self>, paths: Vec<PathBuf>) -> Result<Hold, PathBuf> {
-        // Counted before it is looked at who edits, so that no further edit begins.
-        let hold = self.hold(Kind::Shown, paths);
-        let edited = || self.first(&hold.paths, |uses| uses.edited);
+    async fn show(self: &Arc<Self>, needed: Needed) -> Result<Hold, PathBuf> {
+        let needed = Arc::new(needed);
+        // Noted before it is looked at who edits, so that no further edit begins.
+        let hold = self.hold(Use::Shown(Arc::clone(&needed)));
+        let edited = || {
+            self.others(None).into_iter().find_map(|other| match other {
+                Use::Edited(edits) => needed.changed_by(&edits),
+                Use::Shown(_) => None,
+            })
+        };
         let free = async {
             loop {
                 let freed = self.freed.notified();
@@ -101,65 +132,48 @@ impl Held {
     }
 
     /// The first that an approved call runs otherwise.
-    fn edit(self: &Arc<Self>, paths: Vec<PathBuf>) -> Result<Hold, PathBuf> {
-        let hold = self.hold(Kind::Edited, paths);
-        match self.first(&hold.paths, |uses| uses.shown) {
-            Some(path) => Err(path),
-            None => Ok(hold),
-        }
+    fn edit(self: &Arc<Self>, edits: Edits, own: Option<&Hold>) -> Result<Hold, PathBuf> {
+        let edits = Arc::new(edits);
+        let hold = self.hold(Use::Edited(Arc::clone(&edits)));
+        let needed = self.others(own).into_iter().find_map(|other| match other {
+            Use::Shown(needed) => needed.changed_by(&edits),
+            Use::Edited(_) => None,
+        });
+        needed.map_or(Ok(hold), Err)
     }
 
-    fn hold(self: &Arc<Self>, kind: Kind, paths: Vec<PathBuf>) -> Hold {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        for path in &paths {
-            *files.entry(path.clone()).or_default().of(kind) += 1;
-        }
-        Hold { held: Arc::clone(self), kind, paths }
+    fn hold(self: &Arc<Self>, what: Use) -> Hold {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.last += 1;
+        let number = uses.last;
+        uses.all.push((number, what.clone()));
+        Hold { held: Arc::clone(self), number, what }
     }
 
-    fn first(&self, paths: &[PathBuf], count: impl Fn(&Uses) -> usize) -> Option<PathBuf> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        paths.iter().find(|path| files.get(*path).is_some_and(|uses| count(uses) > 0)).cloned()
+    /// What is in use, but for one's own.
+    fn others(&self, own: Option<&Hold>) -> Vec<Use> {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = uses.all.iter().filter(|(number, _)| own.is_none_or(|own| own.number != *number));
+        others.map(|(_, other)| other.clone()).collect()
     }
 }
 
 impl Hold {
-    /// Refuses what has come to be asked about since.
-    pub(super) async fn must_cover(&self, ask: &Ask, edited: &[PathBuf]) -> Result<(), ToolError> {
-        let shown = shown(ask, edited).await;
-        let new = shown.iter().find(|path| !self.paths.contains(path));
+    /// Refuses what has come to be needed since.
+    pub(super) fn must_cover(&self, needed: &Needed) -> Result<(), ToolError> {
+        let Use::Shown(held) = &self.what else { return Ok(()) };
+        let new = needed.paths.iter().find(|path| !held.paths.contains(path));
         new.map_or(Ok(()), |path| Err(busy(path, "has changed just now; call again")))
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut files = self.held.files.lock().unwrap_or_else(PoisonError::into_inner);
-        for path in &self.paths {
-            let Some(uses) = files.get_mut(path) else { continue };
-            let count = uses.of(self.kind);
-            *count = count.saturating_sub(1);
-            if uses.shown == 0 && uses.edited == 0 {
-                files.remove(path);
-            }
-        }
-        drop(files);
+        let mut uses = self.held.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.all.retain(|(number, _)| *number != self.number);
+        drop(uses);
         self.held.freed.notify_waiters();
     }
-}
-
-/// The files that a person was shown a call with, under both of their names, but for those that it edits itself.
-async fn shown(ask: &Ask, edited: &[PathBuf]) -> Vec<PathBuf> {
-    let mut shown: Vec<PathBuf> = ask.preview.files.iter().map(|(path, _)| path.clone()).collect();
-    let named = shown.clone();
-    let real = move || named.iter().filter_map(|path| path.canonicalize().ok()).collect::<Vec<_>>();
-    if !shown.is_empty() {
-        shown.extend(tokio::task::spawn_blocking(real).await.unwrap_or_default());
-        shown.sort_unstable();
-        shown.dedup();
-        shown.retain(|path| !edited.contains(path));
-    }
-    shown
 }
 
 fn busy(path: &Path, what: &str) -> ToolError {
@@ -173,26 +187,30 @@ mod tests {
     #[tokio::test]
     async fn what_is_run_is_not_edited_and_what_is_edited_is_waited_for() {
         let held = Arc::new(Held::default());
-        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        let run = held.show(paths(&["/w/a", "/w/b"])).await.unwrap();
-        let again = held.show(paths(&["/w/b"])).await.unwrap();
-        assert_eq!(held.edit(paths(&["/w/c", "/w/b"])).unwrap_err(), Path::new("/w/b"));
+        let paths = |names: &[&str]| -> Vec<_> { names.iter().map(PathBuf::from).collect() };
+        let needed = move |names: &[&str]| Needed { paths: paths(names), inodes: Vec::new() };
+        let edits = move |names: &[&str]| Edits::of_files(paths(names));
+        let run = held.show(needed(&["/w/a", "/w/b"])).await.unwrap();
+        let again = held.show(needed(&["/w/b"])).await.unwrap();
+        assert_eq!(held.edit(edits(&["/w/c", "/w/b"]), None).unwrap_err(), Path::new("/w/b"));
+        assert_eq!(held.edit(edits(&["/w/b"]), Some(&run)).unwrap_err(), Path::new("/w/b"));
+        drop(held.edit(edits(&["/w/a"]), Some(&run)).unwrap());
         drop(run);
-        assert_eq!(held.edit(paths(&["/w/b"])).unwrap_err(), Path::new("/w/b"));
+        assert_eq!(held.edit(edits(&["/w/b"]), None).unwrap_err(), Path::new("/w/b"));
         drop(again);
-        let edit = held.edit(paths(&["/w/b"])).unwrap();
+        let edit = held.edit(edits(&["/w/b"]), None).unwrap();
         let waits = tokio::spawn({
-            let (held, paths) = (Arc::clone(&held), paths(&["/w/a", "/w/b"]));
-            async move { held.show(paths).await.map(drop) }
+            let (held, needed) = (Arc::clone(&held), needed(&["/w/a", "/w/b"]));
+            async move { held.show(needed).await.map(drop) }
         });
         // It waits, and no further edit begins meanwhile.
         tokio::task::yield_now().await;
-        assert_eq!(held.edit(paths(&["/w/a"])).unwrap_err(), Path::new("/w/a"));
+        assert_eq!(held.edit(edits(&["/w/a"]), None).unwrap_err(), Path::new("/w/a"));
         drop(edit);
         waits.await.unwrap().unwrap();
-        let edit = held.edit(paths(&["/w/b"])).unwrap();
-        assert_eq!(held.show(paths(&["/w/b"])).await.unwrap_err(), Path::new("/w/b"), "not for ever");
+        let edit = held.edit(edits(&["/w/b"]), None).unwrap();
+        assert_eq!(held.show(needed(&["/w/b"])).await.unwrap_err(), Path::new("/w/b"), "not for ever");
         drop(edit);
-        assert!(held.files.lock().unwrap().is_empty());
+        assert!(held.uses.lock().unwrap().all.is_empty());
     }
 }

@@ -14,6 +14,7 @@ mod configured;
 mod copies;
 mod desk;
 mod display;
+mod edits;
 pub mod example;
 pub mod explain;
 mod gate;
@@ -53,6 +54,7 @@ pub use configured::{OwnPlaces, PolicyChecker, RuleProblem, compile};
 pub use desk::{
     ApprovalDesk, ApprovalProxy, Ask, Opened, ProxyDecision, ProxyError, Standing, Start, Withdrawn,
 };
+pub use edits::Edits;
 pub use explain::{Paper, PaperCall};
 pub use gate::{Circumstances, Clearance, Gate, PermittedCall, Review, Reviewed};
 pub use grant::{Grant, granted_in};

@@ -3,7 +3,7 @@
 use super::kind::base_name;
 
 /// What one command puts where.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(in crate::permission) struct Copy {
     /// As they are written.
     pub(in crate::permission) sources: Vec<String>,

@@ -4,6 +4,7 @@
 mod agents_tests;
 pub(in crate::permission) mod builtins;
 pub(crate) mod carriers;
+pub(in crate::permission) mod changes;
 pub(crate) mod compilers;
 pub(in crate::permission) mod copies;
 pub(crate) mod descent;

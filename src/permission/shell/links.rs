@@ -76,7 +76,8 @@ fn brings<'w>(program: &str, mut words: impl Iterator<Item = &'w str>) -> bool {
     words.any(|word| subcommands.contains(&word))
 }
 
-fn leaves_tree<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+/// Whether the words behind `git` are of a subcommand that leaves the working tree as it is, but for files that it removes.
+pub(in crate::permission) fn leaves_tree<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
     kind::git_subcommand(&mut words).is_some_and(|sub| LEAVES_TREE.has(sub))
 }
 

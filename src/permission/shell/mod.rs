@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use brush::is_caught;
+pub(in crate::permission) use links::leaves_tree;
 pub use script::{FileUse, Leaf, NotUnderstood, Script};
 
 use self::scan::{Begins, Role, Segment};

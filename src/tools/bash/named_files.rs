@@ -78,7 +78,7 @@ struct Named<'a> {
     files: BTreeMap<PathBuf, ContentHash>,
     directories: Vec<PathBuf>,
     /// A word names the directory that the command starts in.
-    start_is_named: bool,
+    names_start: bool,
     /// Git is among the programs, or one that runs it.
     git: bool,
     /// Not all of it was looked at.
@@ -95,7 +95,7 @@ impl<'a> Named<'a> {
             patience,
             files: BTreeMap::new(),
             directories: Vec::new(),
-            start_is_named: false,
+            names_start: false,
             git: false,
             more: false,
             names,
@@ -118,7 +118,7 @@ impl<'a> Named<'a> {
         let mut at = 0;
         while let Some(directory) = self.directories.get(at).cloned() {
             // What the command moves from where it starts, it names.
-            let unnamed = at == 0 && !self.start_is_named;
+            let unnamed = at == 0 && !self.names_start;
             at += 1;
             for end in ends.iter().filter(|end| !unnamed || end.contains('/')) {
                 self.word(&directory, end)?;
@@ -262,7 +262,7 @@ impl<'a> Named<'a> {
                 self.files.insert(located.real, hash.unwrap_or_else(|| ContentHash::of(b"unreadable")));
             }
             Some(FileKind::Directory) if located.inside => {
-                self.start_is_named |= self.directories.first() == Some(&located.real);
+                self.names_start |= self.directories.first() == Some(&located.real);
                 if !self.directories.contains(&located.real) {
                     if self.directories.len() < DIRECTORIES_MAX {
                         self.directories.push(located.real);

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::support::session::until_there;
 use crate::support::{TestServer, TestSession};
 
 async fn waiting_edit(session: &TestSession) -> String {
@@ -66,30 +65,6 @@ async fn p16_an_edit_that_fits_no_more_changes_nothing() {
     assert_eq!(session.read_file("a.txt"), "something else\n");
 }
 
-/// What was approved reads its script while it runs: until it has ended, no other call of any session changes that.
-#[tokio::test]
-async fn p16_a_script_stays_as_it_was_shown_while_it_runs() {
-    let server = TestServer::with_config(&json!({"permissions": {"mode": "accept_edits"}}));
-    let session = server.session().await;
-    let script = format!("{}; touch good\n", until_there("go"));
-    session.call("w", "Write", json!({"file_path": "r.sh", "content": script})).await.expect(200);
-    let approval = session.asks("r", "Bash", json!({"command": "sh r.sh"})).await;
-    server.operator().allow(&approval).await;
-    session.event("r", "tool_start").await;
-    let bad = json!({"file_path": "r.sh", "content": "touch bad\n"});
-    let refused = session.call("b", "Write", bad.clone()).await.expect(200);
-    assert_eq!(refused["status"], "failed", "{refused}");
-    assert!(refused.to_string().contains("a call that runs was approved with it"), "{refused}");
-    let by_shell = session.bash("s", "echo touch bad > r.sh").await.expect(200);
-    assert_eq!(by_shell["status"], "failed", "{by_shell}");
-    session.call("o", "Write", json!({"file_path": "other.txt", "content": "x"})).await.expect(200);
-    session.write_file("go", "");
-    assert_eq!(session.ended("r").await["status"], "completed");
-    assert!(session.file("good").exists() && !session.file("bad").exists());
-    let after = session.call("a", "Write", bad).await.expect(200);
-    assert_eq!(after["status"], "completed", "{after}");
-}
-
 #[tokio::test]
 async fn p16_a_write_over_a_file_that_came_meanwhile_asks_again() {
     let server = TestServer::start();
@@ -115,6 +90,84 @@ async fn p17_a_script_that_changed_while_its_call_waited_does_not_run() {
     assert!(session.file("second").exists() && !session.file("first").exists());
 }
 
+/// A command, and a file that it runs or passes on.
+const NAMED: &[(&str, &str)] = &[
+    ("cd sub && sh ./a.sh", "sub/a.sh"),
+    ("bash -c 'sh b.sh; true'", "b.sh"),
+    ("make -f rules.mk all", "rules.mk"),
+    ("CONFIG=conf.py python3 sub/c.py", "conf.py"),
+    ("sh \"new file.sh\"", "new file.sh"),
+    // What is run without being named.
+    ("make all", "Makefile"),
+    ("cd sub && npm test", "sub/package.json"),
+    ("python3 -m pytest -q", "conftest.py"),
+    ("cargo test", "build.rs"),
+    // Behind letters of options and other marks.
+    ("make -fM", "M"),
+    ("make -Csub", "sub/Makefile"),
+    ("awk -fp.awk x", "p.awk"),
+    ("sed -fs.sed x", "s.sed"),
+    ("node -r./h.js x", "h.js"),
+    ("curl -Kcfg", "cfg"),
+    ("psql -fq.sql", "q.sql"),
+    ("vim -Ss.vim", "s.vim"),
+    ("gcc @args", "args"),
+    ("prog --opt=value.sh", "value.sh"),
+    // Names that the shell makes.
+    ("bash ./r*.sh", "run.sh"),
+    ("bash {ran,}.sh", "ran.sh"),
+    ("for f in *.bash; do bash $f; done", "f.bash"),
+    ("bash \"$PWD/here.sh\"", "here.sh"),
+    ("D=sub; bash $D/there.sh", "sub/there.sh"),
+    ("bash $(echo sub)/out.sh", "sub/out.sh"),
+    ("P=sub/put; bash $P.sh", "sub/put.sh"),
+    ("for f in sub/*.in; do bash ${f%.in}.sh; done", "sub/in.sh"),
+    ("P=sub/to; E=gether.sh; bash $P$E", "sub/together.sh"),
+    ("f=sub/cut.sh.bak; bash ${f%.bak}", "sub/cut.sh"),
+    ("bash ${X:-su}${Y:-b/default.sh}", "sub/default.sh"),
+    ("bash \"$(echo sub/printed).sh\"", "sub/printed.sh"),
+    ("xargs -I{} bash sub/{}.sh <<< placed", "sub/placed.sh"),
+    ("shopt -s nocaseglob; bash sub/NO*.sh", "sub/nocase.sh"),
+    // What lies in a directory that the command itself puts elsewhere.
+    ("cp -r sub e && sh e/copied.sh", "sub/copied.sh"),
+    ("cp -r sub/. e; sh e/x/deep.sh", "sub/x/deep.sh"),
+    ("cp -rT sub full; sh full/over.sh", "sub/over.sh"),
+    ("cp -r . ../e; sh ../e/sub/all.sh", "sub/all.sh"),
+    ("cp -r . e; sh e/top.sh", "top.sh"),
+    ("mkdir e; cp -r sub e; cd e/sub/x && sh in.sh", "sub/x/in.sh"),
+    ("mv sub e && sh e/moved.sh", "sub/moved.sh"),
+    ("mv sub e; mv e/x f; sh f/again.sh", "sub/x/again.sh"),
+    ("mv sub e; sh e/*.shell", "sub/some.shell"),
+    ("ln -s sub e && . e/linked.sh", "sub/linked.sh"),
+    ("tar cf x.tar sub; mkdir e; tar xf x.tar -C e; sh e/sub/packed.sh", "sub/packed.sh"),
+    ("tar c sub | tar x -C e --strip-components=1; e/stripped.sh", "sub/stripped.sh"),
+    ("python3 -c 'import os; os.rename(\"sub\", \"e\")'; sh e/renamed.sh", "sub/renamed.sh"),
+    ("unknown sub e; sh e/unknown.sh", "sub/unknown.sh"),
+    // Modules and directories.
+    ("python3 -m mymod", "mymod.py"),
+    ("python3 -msub.m2", "sub/m2.py"),
+    ("python3 sub", "sub/__main__.py"),
+    ("go run .", "main.go"),
+    ("go run ./sub", "sub/main.go"),
+    // Behind variables, and by the settings and hooks of git.
+    ("LD_PRELOAD=./pre ls", "pre"),
+    ("PATH=bin ls", "bin/ls"),
+    ("GIT_EXTERNAL_DIFF=./ext git diff", "ext"),
+    ("GIT_EDITOR=./ed git commit -a", "ed"),
+    ("GIT_CONFIG_GLOBAL=conf git diff", "conf"),
+    ("PAGER=./page git log", "page"),
+    ("git commit -a -m y", ".git/hooks/pre-commit"),
+    ("cd sub && git commit -m y", ".git/hooks/commit-msg"),
+    ("git -C sub push", ".git/hooks/pre-push"),
+    ("git commit -m z", ".husky/pre-commit"),
+    ("git checkout x", ".git/config"),
+    // What is put somewhere else.
+    ("cp from to", "from"),
+    ("cat text >> to", "text"),
+    ("git add added", "added"),
+    ("git commit -F message", "message"),
+];
+
 #[tokio::test]
 async fn p17_whatever_names_the_script_binds_to_it() {
     let server = TestServer::start();
@@ -123,85 +176,7 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         std::fs::create_dir_all(session.file(folder)).unwrap();
     }
     session.write_file("full/over.sh", "touch over\n");
-    for (n, (command, file)) in [
-        ("cd sub && sh ./a.sh", "sub/a.sh"),
-        ("bash -c 'sh b.sh; true'", "b.sh"),
-        ("make -f rules.mk all", "rules.mk"),
-        ("CONFIG=conf.py python3 sub/c.py", "conf.py"),
-        ("sh \"new file.sh\"", "new file.sh"),
-        // What is run without being named.
-        ("make all", "Makefile"),
-        ("cd sub && npm test", "sub/package.json"),
-        ("python3 -m pytest -q", "conftest.py"),
-        ("cargo test", "build.rs"),
-        // Behind letters of options and other marks.
-        ("make -fM", "M"),
-        ("make -Csub", "sub/Makefile"),
-        ("awk -fp.awk x", "p.awk"),
-        ("sed -fs.sed x", "s.sed"),
-        ("node -r./h.js x", "h.js"),
-        ("curl -Kcfg", "cfg"),
-        ("psql -fq.sql", "q.sql"),
-        ("vim -Ss.vim", "s.vim"),
-        ("gcc @args", "args"),
-        ("prog --opt=value.sh", "value.sh"),
-        // Names that the shell makes.
-        ("bash ./r*.sh", "run.sh"),
-        ("bash {ran,}.sh", "ran.sh"),
-        ("for f in *.bash; do bash $f; done", "f.bash"),
-        ("bash \"$PWD/here.sh\"", "here.sh"),
-        ("D=sub; bash $D/there.sh", "sub/there.sh"),
-        ("bash $(echo sub)/out.sh", "sub/out.sh"),
-        ("P=sub/put; bash $P.sh", "sub/put.sh"),
-        ("for f in sub/*.in; do bash ${f%.in}.sh; done", "sub/in.sh"),
-        ("P=sub/to; E=gether.sh; bash $P$E", "sub/together.sh"),
-        ("f=sub/cut.sh.bak; bash ${f%.bak}", "sub/cut.sh"),
-        ("bash ${X:-su}${Y:-b/default.sh}", "sub/default.sh"),
-        ("bash \"$(echo sub/printed).sh\"", "sub/printed.sh"),
-        ("xargs -I{} bash sub/{}.sh <<< placed", "sub/placed.sh"),
-        ("shopt -s nocaseglob; bash sub/NO*.sh", "sub/nocase.sh"),
-        // What lies in a directory that the command itself puts elsewhere.
-        ("cp -r sub e && sh e/copied.sh", "sub/copied.sh"),
-        ("cp -r sub/. e; sh e/x/deep.sh", "sub/x/deep.sh"),
-        ("cp -rT sub full; sh full/over.sh", "sub/over.sh"),
-        ("cp -r . ../e; sh ../e/sub/all.sh", "sub/all.sh"),
-        ("cp -r . e; sh e/top.sh", "top.sh"),
-        ("mkdir e; cp -r sub e; cd e/sub/x && sh in.sh", "sub/x/in.sh"),
-        ("mv sub e && sh e/moved.sh", "sub/moved.sh"),
-        ("mv sub e; mv e/x f; sh f/again.sh", "sub/x/again.sh"),
-        ("mv sub e; sh e/*.shell", "sub/some.shell"),
-        ("ln -s sub e && . e/linked.sh", "sub/linked.sh"),
-        ("tar cf x.tar sub; mkdir e; tar xf x.tar -C e; sh e/sub/packed.sh", "sub/packed.sh"),
-        ("tar c sub | tar x -C e --strip-components=1; e/stripped.sh", "sub/stripped.sh"),
-        ("python3 -c 'import os; os.rename(\"sub\", \"e\")'; sh e/renamed.sh", "sub/renamed.sh"),
-        ("unknown sub e; sh e/unknown.sh", "sub/unknown.sh"),
-        // Modules and directories.
-        ("python3 -m mymod", "mymod.py"),
-        ("python3 -msub.m2", "sub/m2.py"),
-        ("python3 sub", "sub/__main__.py"),
-        ("go run .", "main.go"),
-        ("go run ./sub", "sub/main.go"),
-        // Behind variables, and by the settings and hooks of git.
-        ("LD_PRELOAD=./pre ls", "pre"),
-        ("PATH=bin ls", "bin/ls"),
-        ("GIT_EXTERNAL_DIFF=./ext git diff", "ext"),
-        ("GIT_EDITOR=./ed git commit -a", "ed"),
-        ("GIT_CONFIG_GLOBAL=conf git diff", "conf"),
-        ("PAGER=./page git log", "page"),
-        ("git commit -a -m y", ".git/hooks/pre-commit"),
-        ("cd sub && git commit -m y", ".git/hooks/commit-msg"),
-        ("git -C sub push", ".git/hooks/pre-push"),
-        ("git commit -m z", ".husky/pre-commit"),
-        ("git checkout x", ".git/config"),
-        // What is put somewhere else.
-        ("cp from to", "from"),
-        ("cat text >> to", "text"),
-        ("git add added", "added"),
-        ("git commit -F message", "message"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (n, (command, file)) in NAMED.iter().enumerate() {
         let id = n.to_string();
         let old = session.asks(&id, "Bash", json!({"command": command})).await;
         // It was not there, and comes while the call waits.

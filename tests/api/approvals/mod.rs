@@ -8,6 +8,7 @@ pub(crate) mod forwarded;
 mod forwarding_fails;
 mod git;
 mod grants;
+mod held;
 mod list;
 mod modes;
 mod reviewers;

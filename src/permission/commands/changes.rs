@@ -1,0 +1,278 @@
+//! What programs change by the paths that they are given: what they write, move, link or remove.
+//!
+//! Sources: coreutils 9.1; util-linux rename(1); moreutils sponge(1); tar(1); unzip(1); cpio(1); 7z(1); patch(1); sed(1);
+//! perlrun(1); find(1); git(1); rsync(1).
+
+use foldhash::HashSet;
+
+use super::super::lexical::{between_blanks, file_name};
+use super::super::shell::leaves_tree;
+use super::super::shell::scan::{Role, Segment};
+use super::copies::{self, Copy};
+use super::kind::{self, base_name};
+use super::names::{Names, has_option};
+use super::programs;
+
+/// What is changed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::permission) enum Changed {
+    /// What is called so, with all that lies beneath it.
+    Named(String),
+    /// What lies beneath the directory.
+    Beneath(String),
+    /// What lies in the working tree.
+    Tree,
+    /// What copies get to be.
+    Copies(Copy),
+    /// What no word says.
+    Untold,
+}
+
+/// Each word may be a path that they change.
+static WRITE: Names = Names::of(&[
+    "rm rmdir unlink shred srm wipe trash trash-put trash-rm gio rename prename file-rename mmv tee truncate sponge",
+    "fallocate patch ed ex dos2unix unix2dos link exch split csplit",
+]);
+/// What they unpack lands where an option says, or in the working directory.
+static UNPACK: Names =
+    Names::of(&["unzip 7z 7za 7zr 7zz cpio unrar ar jar unar bsdcpio pax unshar uudecode"]);
+/// Options behind which the output's name stands.
+static OUTPUT: Names = Names::of(&[
+    "-o -O -out --out --output --output-file --output-document --outfile --outFile --out-file -of --to-file",
+]);
+
+/// What the commands of a text may change.
+pub(in crate::permission) fn of(segments: &[Segment]) -> HashSet<Changed> {
+    let runs = |segment: &&Segment| segment.role() == Role::Runs && !segment.repeats();
+    let feeds = |word: &str| matches!(file_name(word), "xargs" | "parallel" | "rush");
+    // What is put behind the words then, none of them says.
+    let put = segments.iter().filter(runs).flat_map(Segment::words).any(feeds).then_some("{}");
+    let mut changed = Vec::new();
+    for segment in segments.iter().filter(runs) {
+        let before = changed.len();
+        for at in segment.starts() {
+            let words = between_blanks(&segment.text()[at..]).filter(|word| !word.is_empty()).chain(put);
+            of_words(&words.collect::<Vec<_>>(), &mut changed);
+        }
+        if changed.len() > before {
+            // A quoted word is one path.
+            changed.extend(segment.spaced().map(|word| Changed::Named(word.to_owned())));
+        }
+    }
+    let targets = segments.iter().filter(|segment| segment.role() == Role::Target);
+    changed.extend(targets.map(|target| Changed::Named(target.text().to_owned())));
+    changed.into_iter().collect()
+}
+
+fn of_words(words: &[&str], changed: &mut Vec<Changed>) {
+    let Some((program, rest)) = words.split_first() else { return };
+    let name = base_name(program);
+    let mut named = |words: &[&str]| {
+        let values = words.iter().filter(|word| !word.starts_with('-'));
+        changed.extend(values.map(|word| Changed::Named((*word).to_owned())));
+    };
+    match name {
+        _ if WRITE.has(name) || programs::UNPACKERS.has(name) => {
+            named(rest);
+            if name == "patch" {
+                changed.extend(beneath(rest, &["-d", "--directory"]));
+            }
+        }
+        "sed" | "gsed" if rest.iter().any(|word| has_option(word, "i", &["in-place"])) => named(rest),
+        "perl" | "ruby" if rest.iter().any(|word| has_option(word, "i", &[])) => named(rest),
+        "dd" => {
+            changed.extend(
+                rest.iter()
+                    .filter_map(|word| word.strip_prefix("of="))
+                    .map(|to| Changed::Named(to.to_owned())),
+            );
+        }
+        "find"
+            if rest
+                .iter()
+                .any(|word| matches!(*word, "-delete" | "-fls" | "-fprint" | "-fprintf" | "-fprint0")) =>
+        {
+            named(rest);
+            changed.extend(beneath(&[], &[]));
+        }
+        "tar" | "gtar" | "bsdtar" => of_tar(rest, changed),
+        "zip" => {
+            let moves = rest.iter().any(|word| has_option(word, "m", &["move"]));
+            let archive = rest.iter().position(|word| !word.starts_with('-'));
+            named(if moves { rest } else { archive.map_or(&[], |at| &rest[at..=at]) });
+        }
+        _ if UNPACK.has(name) => changed.extend(beneath(rest, &["-C", "-d", "-D", "-o"])),
+        "git" if !leaves_tree(rest.iter().copied()) => changed.push(Changed::Tree),
+        "hg" | "svn" | "jj" | "fossil" | "darcs" => changed.push(Changed::Tree),
+        _ if copies::copies(name) => of_copy(name, words, changed),
+        _ if kind::only_reads(words.iter().copied()) => {}
+        _ => {
+            if matches!(name, "curl" | "wget" | "aria2c") {
+                // They can take the name from the URL.
+                let urls = rest.iter().filter(|word| word.contains("://"));
+                changed.extend(urls.map(|url| Changed::Named(file_name(url).to_owned())));
+            }
+            changed.extend(outputs(rest));
+        }
+    }
+}
+
+/// What copies make, and what they take from where it was: a second name of a file is a way to change it, too.
+fn of_copy(name: &str, words: &[&str], changed: &mut Vec<Changed>) {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let Some(copy) = copies::of(&words) else { return };
+    let has = |letters: &str, longs: &[&str]| words[1..].iter().any(|word| has_option(word, letters, longs));
+    let takes = match name {
+        "mv" => true,
+        "ln" => !has("s", &["symbolic"]),
+        "rsync" => has("", &["remove-source-files"]),
+        _ => has("l", &["link"]),
+    };
+    if takes {
+        changed.extend(copy.sources.iter().cloned().map(Changed::Named));
+    }
+    if name == "rsync" && has("", &["delete", "del"]) {
+        changed.push(Changed::Beneath(copy.target.clone()));
+    }
+    // `ln` and `cp -l` put whole trees nowhere; what cp and mv take for a directory, they may put whole.
+    changed.push(Changed::Copies(Copy { recursive: copy.recursive || name == "mv", ..copy }));
+}
+
+fn of_tar(rest: &[&str], changed: &mut Vec<Changed>) {
+    let cluster = |at: usize, word: &'_ str| at == 0 || word.starts_with('-') && !word.starts_with("--");
+    let letter =
+        |letter: char| rest.iter().enumerate().any(|(at, word)| cluster(at, word) && word.contains(letter));
+    let long = |longs: &[&str]| rest.iter().any(|word| has_option(word, "", longs));
+    if letter('x') || long(&["extract", "get"]) {
+        changed.extend(beneath(rest, &["-C", "--directory"]));
+        if letter('P') || long(&["absolute-names", "absolute-paths"]) {
+            changed.push(Changed::Untold);
+        }
+    }
+    let removes = long(&["remove-files"]);
+    for (at, word) in rest.iter().enumerate() {
+        let of_file = at > 0 && rest[at - 1].ends_with('f') && cluster(at - 1, rest[at - 1]);
+        if removes && !word.starts_with('-') || of_file {
+            changed.push(Changed::Named((*word).to_owned()));
+        }
+        changed.extend(word.strip_prefix("--file=").map(|file| Changed::Named(file.to_owned())));
+    }
+}
+
+/// Beneath the directories that these options name, or the working directory.
+fn beneath(words: &[&str], options: &[&str]) -> Vec<Changed> {
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        for option in options {
+            let Some(value) = word.strip_prefix(option) else { continue };
+            let value = value.strip_prefix('=').unwrap_or(value);
+            let value = if value.is_empty() { words.get(at + 1).copied().unwrap_or(".") } else { value };
+            found.push(Changed::Beneath(value.to_owned()));
+        }
+    }
+    if found.is_empty() {
+        found.push(Changed::Beneath(".".to_owned()));
+    }
+    found
+}
+
+/// What options call the output, of whatever program.
+fn outputs(words: &[&str]) -> Vec<Changed> {
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (*word, words.get(at + 1).copied()),
+        };
+        if OUTPUT.has(option) {
+            found.extend(value.map(|value| Changed::Named(value.to_owned())));
+        } else if let Some(attached) = word.strip_prefix("-o").filter(|value| !value.is_empty()) {
+            found.push(Changed::Named(attached.to_owned()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::shell::scan::scan;
+    use super::*;
+
+    /// In words: `=` before what is named, `/` behind what is beneath, `>` before what copies become.
+    fn told(command: &str) -> String {
+        let told = of(&scan(command)).into_iter().map(|changed| match changed {
+            Changed::Named(path) => format!("={path}"),
+            Changed::Beneath(path) => format!("{path}/"),
+            Changed::Tree => "tree".to_owned(),
+            Changed::Copies(copy) => {
+                format!("{}{}>{}", copy.sources.join("+"), if copy.recursive { "/" } else { "" }, copy.target)
+            }
+            Changed::Untold => "?".to_owned(),
+        });
+        let mut told: Vec<String> = told.collect();
+        told.sort();
+        told.dedup();
+        told.join(" ")
+    }
+
+    #[test]
+    fn programs_tell_what_they_change() {
+        for (command, want) in [
+            ("tee -a b.sh < x", "=b.sh"),
+            ("echo x | tee b.sh", "=b.sh"),
+            ("truncate -s 0 b.sh", "=0 =b.sh"),
+            ("dd if=x of=d/b.sh", "=d/b.sh"),
+            ("rm -r d", "=d"),
+            ("/bin/rm -r d", "=d"),
+            ("cp x y d", "x+y>d"),
+            ("cp -r x/. d", "x/./>d"),
+            ("cp -l x d", "=x x>d"),
+            ("mv d old", "=d d/>old"),
+            ("install -t d x", "x>d"),
+            ("ln -sfn evil lnk", "evil>lnk"),
+            ("ln b.sh h", "=b.sh b.sh>h"),
+            ("rsync -a --delete x/ d", "d/ x//>d"),
+            ("rsync --remove-source-files b.sh h:", "=b.sh b.sh>h:"),
+            ("tar xf x.tar -C d", "=x.tar d/"),
+            ("tar -x --directory=d -f x.tar", "=x.tar d/"),
+            ("tar xzf x.tgz", "./ =x.tgz"),
+            ("tar xPf x.tar -C d", "=x.tar ? d/"),
+            ("tar czf out.tgz d", "=out.tgz"),
+            ("tar cf out.tar --remove-files d", "=cf =d =out.tar"),
+            ("unzip x.zip", "./"),
+            ("unzip x.zip -d d", "d/"),
+            ("7z x a.7z -od", "=d d/"),
+            ("zip -q o.zip b.sh", "=o.zip"),
+            ("zip -m o.zip b.sh", "=b.sh =o.zip"),
+            ("gzip b.sh", "=b.sh"),
+            ("sed -i s/a/b/ b.sh", "=b.sh =s/a/b/"),
+            ("sed -n p b.sh", ""),
+            ("perl -pi -e s/a/b/ b.sh", "=b.sh =s/a/b/"),
+            ("patch -p1 -d d x.diff", "=d =x.diff d/"),
+            ("find d -name b.sh -delete", "./ =b.sh =d"),
+            ("find d -exec rm {} +", "=+ ={}"),
+            ("ls | xargs rm", "={}"),
+            ("ls | xargs cp -t d", "{}>d"),
+            ("git checkout x", "tree"),
+            ("git -C sub stash", "tree"),
+            ("git mv a b", "tree"),
+            ("git add b.sh", ""),
+            ("git status", ""),
+            ("curl -sO http://h/b.sh", "=b.sh"),
+            ("curl -o b.sh http://h/x", "=b.sh =x"),
+            ("gcc -ob.sh x.c", "=b.sh"),
+            ("foo --output=b.sh", "=b.sh"),
+            ("sort -o b.sh x", "=b.sh"),
+            ("tee 'b c.sh'", "=b =b c.sh =c.sh"),
+            ("for f in x; do cp $f d; done > b.sh", "$f>d =b.sh"),
+            ("sudo cp x d", "x>d"),
+            ("sh -c 'cp x d'", "=cp x d x>d"),
+            ("cat b.sh", ""),
+            ("grep -o x b.sh", ""),
+            ("sh b.sh", ""),
+            ("mkdir d", ""),
+        ] {
+            assert_eq!(told(command), want, "{command}");
+        }
+    }
+}

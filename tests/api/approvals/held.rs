@@ -1,0 +1,122 @@
+//! What an approved call was shown with stays as it is while the call runs.
+
+use serde_json::{Value, json};
+
+use crate::support::session::until_there;
+use crate::support::{TestServer, TestSession};
+
+/// What was approved reads its script while it runs: until it has ended, no other call of any session changes that.
+#[tokio::test]
+async fn p16_a_script_stays_as_it_was_shown_while_it_runs() {
+    let server = TestServer::with_config(&json!({"permissions": {"mode": "accept_edits"}}));
+    let session = server.session().await;
+    let script = format!("{}; touch good\n", until_there("go"));
+    session.call("w", "Write", json!({"file_path": "r.sh", "content": script})).await.expect(200);
+    let approval = session.asks("r", "Bash", json!({"command": "sh r.sh"})).await;
+    server.operator().allow(&approval).await;
+    session.event("r", "tool_start").await;
+    let bad = json!({"file_path": "r.sh", "content": "touch bad\n"});
+    let refused = session.call("b", "Write", bad.clone()).await.expect(200);
+    assert_eq!(refused["status"], "failed", "{refused}");
+    assert!(refused.to_string().contains("a call that runs was approved with it"), "{refused}");
+    let by_shell = session.bash("s", "echo touch bad > r.sh").await.expect(200);
+    assert_eq!(by_shell["status"], "failed", "{by_shell}");
+    session.call("o", "Write", json!({"file_path": "other.txt", "content": "x"})).await.expect(200);
+    session.write_file("go", "");
+    assert_eq!(session.ended("r").await["status"], "completed");
+    assert!(session.file("good").exists() && !session.file("bad").exists());
+    let after = session.call("a", "Write", bad).await.expect(200);
+    assert_eq!(after["status"], "completed", "{after}");
+}
+
+/// A call of Bash to its end, allowed where it asks.
+async fn run(server: &TestServer, session: &TestSession, id: &str, command: &str) -> Value {
+    let answer = session.bash(id, command).await;
+    if answer.status == 202 {
+        server.operator().allow(answer.expect(202)["approval_id"].as_str().unwrap()).await;
+    }
+    session.ended(id).await
+}
+
+/// The same for whatever else puts something in its place, or in the place of what lies on the way to it.
+#[tokio::test]
+async fn what_an_approved_call_runs_is_not_replaced_by_programs() {
+    let rules =
+        ["tee", "cp", "mv", "dd", "truncate", "install", "ln", "tar", "rm", "sed", "git", "for", "touch"];
+    let allow: Vec<String> = rules.iter().map(|program| format!("Bash({program} *)")).collect();
+    let config = json!({"permissions": {"mode": "accept_edits", "allow": allow}});
+    let server = TestServer::with_config(&config);
+    let session = server.session().await;
+    for folder in ["d", "evil"] {
+        std::fs::create_dir(session.file(folder)).unwrap();
+    }
+    session.write_file("d/a.sh", &format!("{}; touch first\n", until_there("go")));
+    session.write_file("d/b.sh", "touch good\n");
+    session.write_file("evil/b.sh", "touch bad\n");
+    session.write_file("evil/other.txt", "");
+    std::os::unix::fs::symlink("d", session.file("lnk")).unwrap();
+    std::fs::hard_link(session.file("d/b.sh"), session.file("hard.sh")).unwrap();
+    session.bash("tar", "tar cf x.tar -C evil b.sh").await.expect(200);
+    let approval = session.asks("r", "Bash", json!({"command": "sh d/a.sh; sh lnk/b.sh"})).await;
+    server.operator().allow(&approval).await;
+    session.event("r", "tool_start").await;
+    for (n, command) in [
+        "echo touch bad | tee d/b.sh",
+        "tee lnk/b.sh < evil/b.sh",
+        "tee hard.sh < evil/b.sh",
+        "echo touch bad > hard.sh",
+        "cp evil/b.sh d/b.sh",
+        "cp evil/b.sh d",
+        "cp evil/* d/",
+        "cp -r evil/. d",
+        "cp -rT evil d",
+        "mv evil/b.sh lnk",
+        "mv d old",
+        "mv -T evil d",
+        "ln -sfn evil lnk",
+        "ln -sf ../evil/b.sh d/b.sh",
+        "ln d/b.sh second",
+        "dd if=evil/b.sh of=d/b.sh",
+        "truncate -s 0 d/../d/b.sh",
+        "install -t d evil/b.sh",
+        "tar xf x.tar -C d",
+        "rm -r d",
+        "rm d/*.sh",
+        "sed -i s/good/bad/ d/b.sh",
+        "git checkout -q .",
+        "for f in b.sh; do cp evil/$f d/$f; done",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // Some ask, and are refused even where they are allowed.
+        let refused = run(&server, &session, &format!("b{n}"), command).await;
+        assert_eq!(refused["status"], "failed", "{command}: {refused}");
+        assert!(
+            refused.to_string().contains("a call that runs was approved with it"),
+            "{command}: {refused}"
+        );
+    }
+    for (n, command) in [
+        "cp evil/other.txt d",
+        "cp d/b.sh copy.sh",
+        "cp -r evil elsewhere",
+        "tee evil/b.sh < evil/other.txt",
+        "ln -s ../d evil/link",
+        "tar cf y.tar d",
+        "rm evil/other.txt",
+        "git status",
+        "touch d/new",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let done = run(&server, &session, &format!("g{n}"), command).await;
+        assert!(!done.to_string().contains("was approved with it"), "{command}: {done}");
+    }
+    session.write_file("go", "");
+    assert_eq!(session.ended("r").await["status"], "completed");
+    assert!(session.file("good").exists() && !session.file("bad").exists());
+    let after = session.bash("after", "mv d old").await.expect(200);
+    assert_eq!(after["status"], "completed", "{after}");
+}
