@@ -102,6 +102,23 @@ fn it_follows_the_terminals_size() {
     assert_left_well(pty);
 }
 
+/// A terminal tells of its new size by a signal, which reaches the program at about the time of the next key.
+#[test]
+fn no_key_is_lost_while_the_size_changes() {
+    const HELP: &str = "┌ keys ─";
+    let server = TestServer::start();
+    let mut pty = watch(&server, &[]);
+    pty.until_text("connected");
+    for round in 0..200 {
+        pty.resize(80 + round % 20, 32);
+        pty.keys("?");
+        let shown = round % 2 == 0;
+        pty.until("help comes and goes", |screen| screen.text().contains(HELP) == shown);
+    }
+    pty.keys("q");
+    assert_left_well(pty);
+}
+
 #[test]
 fn every_way_of_ending_gives_the_terminal_back() {
     let server = TestServer::start();

@@ -11,6 +11,7 @@ use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{cursor, execute};
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 
 /// How often the reader of keys looks whether it is still wanted.
@@ -123,6 +124,9 @@ fn read_keys(sender: &mpsc::Sender<io::Result<Told>>, stop: &AtomicBool) {
             }
         }
         let told = event::read().and_then(|event| {
+            if matches!(event, Event::Resize(..)) {
+                wake_who_waits_for_keys();
+            }
             let more = event::poll(Duration::ZERO)?;
             let told = Told { event, together: together || more };
             together = more;
@@ -133,6 +137,15 @@ fn read_keys(sender: &mpsc::Sender<io::Result<Told>>, stop: &AtomicBool) {
             return;
         }
     }
+}
+
+/// crossterm 0.29 waits for the signal of a new size and for keys by an edge-triggered poll and, told of both, takes the
+/// signal alone: the key would be seen with the next one. Linux wakes whoever waits for a terminal when its modes are set, to
+/// the same ones, too (drivers/tty/n_tty.c, n_tty_set_termios).
+fn wake_who_waits_for_keys() {
+    let terminal = io::stdin();
+    // Where the terminal is gone, reading it tells.
+    let _ = tcgetattr(&terminal).and_then(|modes| tcsetattr(&terminal, OptionalActions::Now, &modes));
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -99,7 +99,7 @@ impl Pty {
         let deadline = Instant::now() + FAILSAFE;
         loop {
             self.keys(key);
-            let again = Instant::now() + std::time::Duration::from_millis(200);
+            let again = Instant::now() + Duration::from_millis(200);
             while let Ok(bytes) = self.output.recv_timeout(again.saturating_duration_since(Instant::now())) {
                 self.screen.feed(&bytes);
             }
@@ -111,8 +111,19 @@ impl Pty {
     }
 
     /// Waits for its end: how it ended, and whether the terminal's modes are as they were.
+    #[track_caller]
     pub(crate) fn end(&mut self) -> (ExitStatus, bool) {
-        let status = self.child.wait().unwrap();
+        let deadline = Instant::now() + FAILSAFE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "it goes on\n{}", self.screen.text());
+            // It may write to the end, and has to be read.
+            while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(20)) {
+                self.screen.feed(&bytes);
+            }
+        };
         let terminal = self.terminal.take().unwrap();
         let modes = tcgetattr(&terminal).unwrap().local_modes;
         // Once nobody has the terminal open, its output ends.
