@@ -18,7 +18,7 @@ use super::subject::{Access, Place, Subject};
 use crate::workspace::Workspace;
 
 /// Most words of one command that are looked up; where there are more, all of the workspace counts.
-const MAX_WORDS: usize = 1024;
+const MAX_WORDS: usize = 256;
 /// As many links on the way as the kernel follows.
 const MAX_LINKS: usize = 40;
 

@@ -33,6 +33,10 @@ static WRITE: Names = Names::of(&[
     "rm rmdir unlink shred srm wipe trash trash-put trash-rm gio rename prename file-rename mmv tee truncate sponge",
     "fallocate patch ed ex dos2unix unix2dos link exch split csplit",
 ]);
+/// What these change, depends on more than their name.
+static OTHERS: Names = Names::of(&[
+    "sed gsed perl ruby dd find tar gtar bsdtar zip git hg svn jj fossil darcs curl wget aria2c",
+]);
 /// What they unpack lands where an option says, or in the working directory.
 static UNPACK: Names =
     Names::of(&["unzip 7z 7za 7zr 7zz cpio unrar ar jar unar bsdcpio pax unshar uudecode"]);
@@ -41,18 +45,31 @@ static OUTPUT: Names = Names::of(&[
     "-o -O -out --out --output --output-file --output-document --outfile --outFile --out-file -of --to-file",
 ]);
 
+/// Most of these programs that are looked at in one text; where there are more, what they change is not told.
+const MAX_PROGRAMS: usize = 64;
+
 /// What the commands of a text may change.
 pub(in crate::permission) fn of(segments: &[Segment]) -> HashSet<Changed> {
     let runs = |segment: &&Segment| segment.role() == Role::Runs && !segment.repeats();
     let feeds = |word: &str| matches!(file_name(word), "xargs" | "parallel" | "rush");
     // What is put behind the words then, none of them says.
     let put = segments.iter().filter(runs).flat_map(Segment::words).any(feeds).then_some("{}");
-    let mut changed = Vec::new();
+    let mut changed = HashSet::default();
+    let mut programs = MAX_PROGRAMS;
     for segment in segments.iter().filter(runs) {
         let before = changed.len();
         for at in segment.starts() {
-            let words = between_blanks(&segment.text()[at..]).filter(|word| !word.is_empty()).chain(put);
-            of_words(&words.collect::<Vec<_>>(), &mut changed);
+            let mut words = between_blanks(&segment.text()[at..]).filter(|word| !word.is_empty());
+            let Some(name) = words.next().map(base_name).filter(|name| is_listed(name)) else { continue };
+            let Some(left) = programs.checked_sub(1) else {
+                changed.insert(Changed::Untold);
+                return changed;
+            };
+            programs = left;
+            changed.extend(of_program(name, &words.chain(put).collect::<Vec<_>>()));
+        }
+        if !kind::only_reads(segment.words()) {
+            changed.extend(outputs(&segment.words().collect::<Vec<_>>()));
         }
         if changed.len() > before {
             // A quoted word is one path.
@@ -61,67 +78,66 @@ pub(in crate::permission) fn of(segments: &[Segment]) -> HashSet<Changed> {
     }
     let targets = segments.iter().filter(|segment| segment.role() == Role::Target);
     changed.extend(targets.map(|target| Changed::Named(target.text().to_owned())));
-    changed.into_iter().collect()
+    changed
 }
 
-fn of_words(words: &[&str], changed: &mut Vec<Changed>) {
-    let Some((program, rest)) = words.split_first() else { return };
-    let name = base_name(program);
-    let mut named = |words: &[&str]| {
-        let values = words.iter().filter(|word| !word.starts_with('-'));
-        changed.extend(values.map(|word| Changed::Named((*word).to_owned())));
-    };
+fn is_listed(name: &str) -> bool {
+    OTHERS.has(name)
+        || WRITE.has(name)
+        || UNPACK.has(name)
+        || programs::UNPACKERS.has(name)
+        || copies::copies(name)
+}
+
+/// What one program changes that gets these words.
+fn of_program(name: &str, words: &[&str]) -> Vec<Changed> {
+    let has = |letters: &str, longs: &[&str]| words.iter().any(|word| has_option(word, letters, longs));
+    let mut changed = Vec::new();
     match name {
-        _ if WRITE.has(name) || programs::UNPACKERS.has(name) => {
-            named(rest);
-            if name == "patch" {
-                changed.extend(beneath(rest, &["-d", "--directory"]));
-            }
-        }
-        "sed" | "gsed" if rest.iter().any(|word| has_option(word, "i", &["in-place"])) => named(rest),
-        "perl" | "ruby" if rest.iter().any(|word| has_option(word, "i", &[])) => named(rest),
-        "dd" => {
-            changed.extend(
-                rest.iter()
-                    .filter_map(|word| word.strip_prefix("of="))
-                    .map(|to| Changed::Named(to.to_owned())),
-            );
-        }
+        "sed" | "gsed" if has("i", &["in-place"]) => changed.extend(named(words)),
+        "perl" | "ruby" if has("i", &[]) => changed.extend(named(words)),
+        "dd" => changed.extend(named(words.iter().filter_map(|word| word.strip_prefix("of=")))),
         "find"
-            if rest
+            if words
                 .iter()
-                .any(|word| matches!(*word, "-delete" | "-fls" | "-fprint" | "-fprintf" | "-fprint0")) =>
+                .any(|word| *word == "-delete" || word.starts_with("-fprint") || *word == "-fls") =>
         {
-            named(rest);
+            changed.extend(named(words));
             changed.extend(beneath(&[], &[]));
         }
-        "tar" | "gtar" | "bsdtar" => of_tar(rest, changed),
-        "zip" => {
-            let moves = rest.iter().any(|word| has_option(word, "m", &["move"]));
-            let archive = rest.iter().position(|word| !word.starts_with('-'));
-            named(if moves { rest } else { archive.map_or(&[], |at| &rest[at..=at]) });
-        }
-        _ if UNPACK.has(name) => changed.extend(beneath(rest, &["-C", "-d", "-D", "-o"])),
-        "git" if !leaves_tree(rest.iter().copied()) => changed.push(Changed::Tree),
+        "tar" | "gtar" | "bsdtar" => of_tar(words, &mut changed),
+        "zip" if has("m", &["move"]) => changed.extend(named(words)),
+        "zip" => changed.extend(named(words).take(1)),
+        "git" if !leaves_tree(words.iter().copied()) => changed.push(Changed::Tree),
         "hg" | "svn" | "jj" | "fossil" | "darcs" => changed.push(Changed::Tree),
-        _ if copies::copies(name) => of_copy(name, words, changed),
-        _ if kind::only_reads(words.iter().copied()) => {}
-        _ => {
-            if matches!(name, "curl" | "wget" | "aria2c") {
-                // They can take the name from the URL.
-                let urls = rest.iter().filter(|word| word.contains("://"));
-                changed.extend(urls.map(|url| Changed::Named(file_name(url).to_owned())));
-            }
-            changed.extend(outputs(rest));
+        // They can take the name from the URL.
+        "curl" | "wget" | "aria2c" => {
+            let urls = words.iter().filter(|word| word.contains("://"));
+            changed.extend(named(urls.map(|url| file_name(url))));
         }
+        "patch" => {
+            changed.extend(named(words));
+            changed.extend(beneath(words, &["-d", "--directory"]));
+        }
+        _ if copies::copies(name) => of_copy(name, words, &mut changed),
+        _ if UNPACK.has(name) => changed.extend(beneath(words, &["-C", "-d", "-D", "-o"])),
+        _ if !OTHERS.has(name) => changed.extend(named(words)),
+        _ => {}
     }
+    changed
+}
+
+/// The words that are no options.
+fn named<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> impl Iterator<Item = Changed> {
+    let named = words.into_iter().map(|word| word.as_ref().to_owned());
+    named.filter(|word| !word.starts_with('-')).map(Changed::Named)
 }
 
 /// What copies make, and what they take from where it was: a second name of a file is a way to change it, too.
 fn of_copy(name: &str, words: &[&str], changed: &mut Vec<Changed>) {
-    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let Some(copy) = copies::of(&words) else { return };
-    let has = |letters: &str, longs: &[&str]| words[1..].iter().any(|word| has_option(word, letters, longs));
+    let command: Vec<String> = std::iter::once(&name).chain(words).map(|word| (*word).to_owned()).collect();
+    let Some(copy) = copies::of(&command) else { return };
+    let has = |letters: &str, longs: &[&str]| words.iter().any(|word| has_option(word, letters, longs));
     let takes = match name {
         "mv" => true,
         "ln" => !has("s", &["symbolic"]),
@@ -274,5 +290,7 @@ mod tests {
         ] {
             assert_eq!(told(command), want, "{command}");
         }
+        let many: Vec<String> = (0..=MAX_PROGRAMS).map(|n| format!("rm f{n}")).collect();
+        assert!(told(&many.join("; ")).contains('?') && !told(&many[1..].join("; ")).contains('?'));
     }
 }

@@ -60,7 +60,10 @@ async fn what_an_approved_call_runs_is_not_replaced_by_programs() {
     let approval = session.asks("r", "Bash", json!({"command": "sh d/a.sh; sh lnk/b.sh"})).await;
     server.operator().allow(&approval).await;
     session.event("r", "tool_start").await;
+    // More than are looked up may be anything.
+    let many: Vec<String> = (0..300).map(|n| format!("f{n}")).collect();
     for (n, command) in [
+        &format!("rm -f {}", many.join(" ")),
         "echo touch bad | tee d/b.sh",
         "tee lnk/b.sh < evil/b.sh",
         "tee hard.sh < evil/b.sh",
