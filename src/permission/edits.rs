@@ -12,7 +12,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::commands::changes::{self, Changed};
 use super::commands::copies::Copy;
-use super::located;
+use super::located::{self, Lost};
 use super::shell::CommandAnalysis;
 use super::subject::{Access, Place, Subject};
 use crate::workspace::Workspace;
@@ -89,45 +89,51 @@ impl Edits {
     }
 
     fn of_command(&mut self, command: &CommandAnalysis, place: &Place, workspace: &Workspace) {
-        let changed = changes::of(command.segments());
+        let (changed, several) = changes::of(command.segments());
         if changed.is_empty() {
             return;
         }
         let starts = command.starts(place);
-        if changed.len() * starts.len() > MAX_WORDS {
+        // Behind a link that one command makes, another one changes what is not seen yet.
+        if changed.len() * starts.len() > MAX_WORDS || several && !command.paths_stay() {
             self.untold = Some(place.workspace.clone());
             return;
         }
         for start in starts {
             let here = Here { workspace, place: &Place { cwd: start, ..place.clone() } };
             for changed in &changed {
-                self.note(changed, &here);
+                if self.note(changed, several, &here).is_err() {
+                    self.untold = Some(place.workspace.clone());
+                }
             }
         }
     }
 
-    fn note(&mut self, changed: &Changed, here: &Here<'_>) {
+    /// An error where it is not told. `several`: other commands of the text change something, too.
+    fn note(&mut self, changed: &Changed, several: bool, here: &Here<'_>) -> Result<(), Lost> {
         match changed {
             Changed::Named(word) => match here.word(word) {
-                Word::Told(path) => self.beneath.extend(here.names(&path)),
                 Word::Pattern(glob) => self.patterns.push(glob),
-                Word::Untold(Some(directory)) => self.beneath.extend(here.names(&directory)),
-                Word::Untold(None) => self.untold = Some(here.place.workspace.clone()),
+                Word::Told(path) | Word::Untold(Some(path)) => self.beneath.extend(here.names(&path)?),
+                Word::Untold(None) => return Err(Lost),
             },
             Changed::Beneath(word) => match here.word(word) {
-                Word::Told(path) | Word::Untold(Some(path)) => self.beneath.extend(here.names(&path)),
-                Word::Pattern(_) | Word::Untold(None) => self.untold = Some(here.place.workspace.clone()),
+                Word::Told(path) | Word::Untold(Some(path)) => self.beneath.extend(here.names(&path)?),
+                Word::Pattern(_) | Word::Untold(None) => return Err(Lost),
             },
             Changed::Tree if here.place.cwd.starts_with(&here.place.workspace) => {
                 self.beneath.push(here.place.workspace.clone());
             }
-            Changed::Tree => self.beneath.extend(here.names(&here.place.cwd)),
+            Changed::Tree => self.beneath.extend(here.names(&here.place.cwd)?),
             Changed::Copies(copy) => match here.word(&copy.target) {
-                Word::Told(target) => self.copies.push(here.copied(copy, &target)),
-                _ => self.untold = Some(here.place.workspace.clone()),
+                // What is copied may not be there yet.
+                Word::Told(target) if several && copy.recursive => self.beneath.extend(here.names(&target)?),
+                Word::Told(target) => self.copies.push(here.copied(copy, &target)?),
+                _ => return Err(Lost),
             },
-            Changed::Untold => self.untold = Some(here.place.workspace.clone()),
+            Changed::Untold => return Err(Lost),
         }
+        Ok(())
     }
 
     /// Whether nothing is known to be changed.
@@ -219,37 +225,42 @@ impl Here<'_> {
     }
 
     /// A path by its name, and where that leads.
-    fn names(&self, written: &Path) -> Vec<PathBuf> {
-        let find = |path: &Path| located::find(self.workspace, &self.place.cwd, path).ok().flatten();
+    fn names(&self, written: &Path) -> Result<Vec<PathBuf>, Lost> {
         let mut names = vec![self.place.resolve(written)];
-        names.extend(find(written).map(|located| located.real));
+        names.extend(self.find(written)?);
         if let (Some(parent), Some(name)) = (written.parent(), written.file_name()) {
-            names.extend(find(parent).map(|located| located.real.join(name)));
+            names.extend(self.find(parent)?.map(|parent| parent.join(name)));
         }
         names.sort_unstable();
         names.dedup();
-        names
+        Ok(names)
     }
 
-    fn copied(&self, copy: &Copy, target: &Path) -> Copied {
-        let source = |word: &String| match self.word(word) {
-            Word::Told(path) => {
-                let real = located::find(self.workspace, &self.place.cwd, &path).ok().flatten();
-                let written =
-                    Path::new(word).components().filter(|part| *part != Component::CurDir).collect();
-                Source::Told(written, real.map_or(path, |located| located.real))
-            }
-            Word::Pattern(_) => {
-                let name = Path::new(word).file_name().and_then(OsStr::to_str).and_then(glob);
-                name.map_or(Source::Untold, Source::Pattern)
-            }
-            Word::Untold(_) => Source::Untold,
+    fn find(&self, path: &Path) -> Result<Option<PathBuf>, Lost> {
+        let located = located::find(self.workspace, &self.place.cwd, path)?;
+        Ok(located.map(|located| located.real))
+    }
+
+    fn copied(&self, copy: &Copy, target: &Path) -> Result<Copied, Lost> {
+        let source = |word: &String| {
+            Ok(match self.word(word) {
+                Word::Told(path) => {
+                    let written =
+                        Path::new(word).components().filter(|part| *part != Component::CurDir).collect();
+                    Source::Told(written, self.find(&path)?.unwrap_or(path))
+                }
+                Word::Pattern(_) => {
+                    let name = Path::new(word).file_name().and_then(OsStr::to_str).and_then(glob);
+                    name.map_or(Source::Untold, Source::Pattern)
+                }
+                Word::Untold(_) => Source::Untold,
+            })
         };
-        Copied {
-            targets: self.names(target),
-            sources: copy.sources.iter().map(source).collect(),
+        Ok(Copied {
+            targets: self.names(target)?,
+            sources: copy.sources.iter().map(source).collect::<Result<_, Lost>>()?,
             recursive: copy.recursive,
-        }
+        })
     }
 }
 

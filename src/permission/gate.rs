@@ -63,7 +63,7 @@ pub struct PermittedCall {
     hidden: Hidden,
     usual: bool,
     /// What nobody else may edit, and what it edits itself, until it has ended.
-    _holds: Vec<Hold>,
+    _hold: Option<Hold>,
 }
 
 impl PermittedCall {
@@ -364,7 +364,7 @@ impl Gate {
         let told = Told::default();
         let judged = self.cleared_and_held(&call, previewer, circumstances, &told).await;
         note_refusal(&judged, &call, circumstances, &told);
-        let (review, consulted, holds) = judged?;
+        let (review, consulted, hold) = judged?;
         let approval_id = match consulted {
             Consulted::Pause(outcome) => return Ok(Clearance::Pause(Box::new(outcome))),
             Consulted::Clear { approval_id } => approval_id,
@@ -400,7 +400,7 @@ impl Gate {
             paths: review.places.paths,
             approved,
             hidden: review.hidden,
-            _holds: holds,
+            _hold: hold,
         })))
     }
 
@@ -411,23 +411,24 @@ impl Gate {
         previewer: &dyn Previewer,
         circumstances: Circumstances<'_>,
         told: &Told,
-    ) -> Result<(Review, Consulted, Vec<Hold>), ToolError> {
+    ) -> Result<(Review, Consulted, Option<Hold>), ToolError> {
         let (mut review, mut consulted) = self.cleared(call, previewer, circumstances, told).await?;
-        let mut holds = Vec::new();
-        if let (Reviewed::Ask(ask), Consulted::Clear { approval_id: Some(_) }) = (&review.verdict, &consulted)
-            && let Some(hold) = self.held.shown(Needed::of(ask, &review.led_through).await).await?
-        {
-            (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
-            if let Reviewed::Ask(ask) = &review.verdict {
-                hold.must_cover(&Needed::of(ask, &review.led_through).await)?;
+        let edits = std::mem::take(&mut review.edits);
+        let hold = match (&review.verdict, &consulted) {
+            (_, Consulted::Pause(_)) => None,
+            (Reviewed::Ask(ask), Consulted::Clear { approval_id: Some(_) }) => {
+                let hold = self.held.approved(Needed::of(ask, &review.led_through).await, edits).await?;
+                if let Some(hold) = &hold {
+                    (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
+                    if let Reviewed::Ask(ask) = &review.verdict {
+                        hold.must_cover(&Needed::of(ask, &review.led_through).await)?;
+                    }
+                }
+                hold
             }
-            holds.push(hold);
-        }
-        if matches!(consulted, Consulted::Clear { .. }) {
-            let edits = std::mem::take(&mut review.edits);
-            holds.extend(self.held.edited(edits, holds.first())?);
-        }
-        Ok((review, consulted, holds))
+            (_, Consulted::Clear { .. }) => self.held.edited(edits)?,
+        };
+        Ok((review, consulted, hold))
     }
 
     async fn cleared(

@@ -15,8 +15,8 @@ use super::edits::{Edits, Inode};
 use crate::domain::result::ToolError;
 use crate::domain::visible;
 
-/// How long an approved call waits for edits of its files to end, which take milliseconds.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
+/// How long an approved call waits for others that stand against it: as long as a command may run.
+const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 600_000 });
 
 /// Which files are run or edited now, by calls that have not ended: so many as run at once.
 #[derive(Debug, Default)]
@@ -28,15 +28,14 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 struct Uses {
     last: u64,
-    all: Vec<(u64, Use)>,
+    all: Vec<(u64, Arc<Use>)>,
 }
 
-#[derive(Debug, Clone)]
-enum Use {
-    /// By a call that was approved with what is in them.
-    Shown(Arc<Needed>),
-    /// By a call that changes them.
-    Edited(Arc<Edits>),
+/// What one call needs as it is, and what it changes.
+#[derive(Debug, Default)]
+struct Use {
+    needed: Needed,
+    edits: Edits,
 }
 
 /// What a call needs as it is: the files that a person was shown it with, under both of their names, and the links on the way.
@@ -51,7 +50,7 @@ pub(super) struct Needed {
 pub(super) struct Hold {
     held: Arc<Held>,
     number: u64,
-    what: Use,
+    what: Arc<Use>,
 }
 
 impl Needed {
@@ -80,89 +79,85 @@ impl Needed {
     }
 }
 
+impl Use {
+    /// What one of the two changes that the other one needs.
+    fn conflict(&self, other: &Self) -> Option<PathBuf> {
+        self.needed.changed_by(&other.edits).or_else(|| other.needed.changed_by(&self.edits))
+    }
+}
+
 impl Held {
-    /// Keeps what a call needs from being edited, once nobody edits it any more. None where there is nothing.
-    pub(super) async fn shown(self: &Arc<Self>, needed: Needed) -> Result<Option<Hold>, ToolError> {
-        if needed.paths.is_empty() {
-            return Ok(None);
-        }
-        self.show(needed).await.map(Some).map_err(|path| busy(&path, "is being edited; call again"))
-    }
-
-    /// Lets a call edit what it is judged to, unless an approved call runs it: another one than its `own`. None where there is
-    /// nothing.
-    pub(super) fn edited(
+    /// Lets an approved call run once no call that came before it changes what it needs, or needs what it changes. From now
+    /// on no call that comes later does. None where there is nothing.
+    pub(super) async fn approved(
         self: &Arc<Self>,
+        needed: Needed,
         edits: Edits,
-        own: Option<&Hold>,
     ) -> Result<Option<Hold>, ToolError> {
-        if edits.is_empty() {
+        if needed.paths.is_empty() && edits.is_empty() {
             return Ok(None);
         }
-        let running = "a call that runs was approved with it as it is; change it when that has ended";
-        self.edit(edits, own).map(Some).map_err(|path| busy(&path, running))
-    }
-
-    /// The first that is edited for too long otherwise.
-    async fn show(self: &Arc<Self>, needed: Needed) -> Result<Hold, PathBuf> {
-        let needed = Arc::new(needed);
-        // Noted before it is looked at who edits, so that no further edit begins.
-        let hold = self.hold(Use::Shown(Arc::clone(&needed)));
-        let edited = || {
-            self.others(None).into_iter().find_map(|other| match other {
-                Use::Edited(edits) => needed.changed_by(&edits),
-                Use::Shown(_) => None,
-            })
-        };
+        let hold = self.hold(Use { needed, edits });
+        let stands = || self.before(hold.number).iter().find_map(|other| hold.what.conflict(other));
         let free = async {
             loop {
                 let freed = self.freed.notified();
                 tokio::pin!(freed);
                 freed.as_mut().enable();
-                if edited().is_none() {
+                if stands().is_none() {
                     return;
                 }
                 freed.await;
             }
         };
         match tokio::time::timeout(PATIENCE, free).await {
-            Ok(()) => Ok(hold),
-            Err(_) => Err(edited().unwrap_or_default()),
+            Ok(()) => Ok(Some(hold)),
+            Err(_) => Err(busy(
+                &stands().unwrap_or_default(),
+                "a call that runs changes or needs it; call again when that has ended",
+            )),
         }
     }
 
-    /// The first that an approved call runs otherwise.
-    fn edit(self: &Arc<Self>, edits: Edits, own: Option<&Hold>) -> Result<Hold, PathBuf> {
-        let edits = Arc::new(edits);
-        let hold = self.hold(Use::Edited(Arc::clone(&edits)));
-        let needed = self.others(own).into_iter().find_map(|other| match other {
-            Use::Shown(needed) => needed.changed_by(&edits),
-            Use::Edited(_) => None,
-        });
-        needed.map_or(Ok(hold), Err)
+    /// Lets a call that nobody was asked about edit what it is judged to, unless an approved call needs that. None where there
+    /// is nothing.
+    pub(super) fn edited(self: &Arc<Self>, edits: Edits) -> Result<Option<Hold>, ToolError> {
+        if edits.is_empty() {
+            return Ok(None);
+        }
+        let hold = self.hold(Use { needed: Needed::default(), edits });
+        // Noted before it is looked at who needs it: of two that come at once one at least sees the other.
+        let others = self.before(u64::MAX);
+        match others.iter().find_map(|other| other.needed.changed_by(&hold.what.edits)) {
+            Some(path) => Err(busy(
+                &path,
+                "a call that runs was approved with it as it is; change it when that has ended",
+            )),
+            None => Ok(Some(hold)),
+        }
     }
 
     fn hold(self: &Arc<Self>, what: Use) -> Hold {
+        let what = Arc::new(what);
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.last += 1;
         let number = uses.last;
-        uses.all.push((number, what.clone()));
+        uses.all.push((number, Arc::clone(&what)));
         Hold { held: Arc::clone(self), number, what }
     }
 
-    /// What is in use, but for one's own.
-    fn others(&self, own: Option<&Hold>) -> Vec<Use> {
+    /// What came before this number and is in use.
+    fn before(&self, number: u64) -> Vec<Arc<Use>> {
         let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = uses.all.iter().filter(|(number, _)| own.is_none_or(|own| own.number != *number));
-        others.map(|(_, other)| other.clone()).collect()
+        let before = uses.all.iter().filter(|(other, _)| *other < number);
+        before.map(|(_, other)| Arc::clone(other)).collect()
     }
 }
 
 impl Hold {
     /// Refuses what has come to be needed since.
     pub(super) fn must_cover(&self, needed: &Needed) -> Result<(), ToolError> {
-        let Use::Shown(held) = &self.what else { return Ok(()) };
-        let new = needed.paths.iter().find(|path| !held.paths.contains(path));
+        let new = needed.paths.iter().find(|path| !self.what.needed.paths.contains(path));
         new.map_or(Ok(()), |path| Err(busy(path, "has changed just now; call again")))
     }
 }
@@ -184,33 +179,46 @@ fn busy(path: &Path, what: &str) -> ToolError {
 mod tests {
     use super::*;
 
+    fn needed(names: &[&str]) -> Needed {
+        Needed { paths: names.iter().map(PathBuf::from).collect(), inodes: Vec::new() }
+    }
+
+    fn edits(names: &[&str]) -> Edits {
+        Edits::of_files(names.iter().map(PathBuf::from))
+    }
+
     #[tokio::test]
     async fn what_is_run_is_not_edited_and_what_is_edited_is_waited_for() {
         let held = Arc::new(Held::default());
-        let paths = |names: &[&str]| -> Vec<_> { names.iter().map(PathBuf::from).collect() };
-        let needed = move |names: &[&str]| Needed { paths: paths(names), inodes: Vec::new() };
-        let edits = move |names: &[&str]| Edits::of_files(paths(names));
-        let run = held.show(needed(&["/w/a", "/w/b"])).await.unwrap();
-        let again = held.show(needed(&["/w/b"])).await.unwrap();
-        assert_eq!(held.edit(edits(&["/w/c", "/w/b"]), None).unwrap_err(), Path::new("/w/b"));
-        assert_eq!(held.edit(edits(&["/w/b"]), Some(&run)).unwrap_err(), Path::new("/w/b"));
-        drop(held.edit(edits(&["/w/a"]), Some(&run)).unwrap());
+        let approved = async |runs: &[&str], changes: &[&str]| {
+            held.approved(needed(runs), edits(changes)).await.map(Option::unwrap)
+        };
+        let run = approved(&["/w/a", "/w/b"], &[]).await.unwrap();
+        let again = approved(&["/w/b"], &[]).await.unwrap();
+        let refused = held.edited(edits(&["/w/c", "/w/b"])).unwrap_err().to_string();
+        assert!(refused.contains("/w/b"), "{refused}");
         drop(run);
-        assert_eq!(held.edit(edits(&["/w/b"]), None).unwrap_err(), Path::new("/w/b"));
+        held.edited(edits(&["/w/b"])).unwrap_err();
         drop(again);
-        let edit = held.edit(edits(&["/w/b"]), None).unwrap();
+        let edit = held.edited(edits(&["/w/b"])).unwrap();
         let waits = tokio::spawn({
-            let (held, needed) = (Arc::clone(&held), needed(&["/w/a", "/w/b"]));
-            async move { held.show(needed).await.map(drop) }
+            let held = Arc::clone(&held);
+            async move { held.approved(needed(&["/w/a", "/w/b"]), edits(&[])).await.map(drop) }
         });
         // It waits, and no further edit begins meanwhile.
         tokio::task::yield_now().await;
-        assert_eq!(held.edit(edits(&["/w/a"]), None).unwrap_err(), Path::new("/w/a"));
+        held.edited(edits(&["/w/a"])).unwrap_err();
         drop(edit);
         waits.await.unwrap().unwrap();
-        let edit = held.edit(edits(&["/w/b"]), None).unwrap();
-        assert_eq!(held.show(needed(&["/w/b"])).await.unwrap_err(), Path::new("/w/b"), "not for ever");
+        let edit = held.edited(edits(&["/w/b"])).unwrap();
+        approved(&["/w/b"], &[]).await.expect_err("not for ever");
         drop(edit);
+        // Of two that change what both run, the first one's own change is nothing to it, and the second one waits.
+        let first = approved(&["/w/a"], &["/w/a"]).await.unwrap();
+        approved(&["/w/a"], &["/w/a"]).await.unwrap_err();
+        approved(&[], &["/w/a"]).await.unwrap_err();
+        drop(first);
+        drop(approved(&["/w/a"], &["/w/a"]).await.unwrap());
         assert!(held.uses.lock().unwrap().all.is_empty());
     }
 }

@@ -31,31 +31,26 @@ pub(in crate::permission) enum Changed {
 /// Each word may be a path that they change.
 static WRITE: Names = Names::of(&[
     "rm rmdir unlink shred srm wipe trash trash-put trash-rm gio rename prename file-rename mmv tee truncate sponge",
-    "fallocate patch ed ex dos2unix unix2dos link exch split csplit",
+    "fallocate patch ed ex dos2unix unix2dos link exch split csplit scp vi vim nvim nano script",
 ]);
 /// What these change, depends on more than their name.
 static OTHERS: Names = Names::of(&[
-    "sed gsed perl ruby dd find tar gtar bsdtar zip git hg svn jj fossil darcs curl wget aria2c",
+    "sed gsed perl ruby dd find tar gtar bsdtar zip git hg svn jj fossil darcs curl wget aria2c uniq xxd",
 ]);
 /// What they unpack lands where an option says, or in the working directory.
 static UNPACK: Names =
     Names::of(&["unzip 7z 7za 7zr 7zz cpio unrar ar jar unar bsdcpio pax unshar uudecode"]);
-/// Options behind which the output's name stands.
-static OUTPUT: Names = Names::of(&[
-    "-o -O -out --out --output --output-file --output-document --outfile --outFile --out-file -of --to-file",
-]);
-
 /// Most of these programs that are looked at in one text; where there are more, what they change is not told.
 const MAX_PROGRAMS: usize = 64;
 
-/// What the commands of a text may change.
-pub(in crate::permission) fn of(segments: &[Segment]) -> HashSet<Changed> {
+/// What the commands of a text may change, and whether those are several.
+pub(in crate::permission) fn of(segments: &[Segment]) -> (HashSet<Changed>, bool) {
     let runs = |segment: &&Segment| segment.role() == Role::Runs && !segment.repeats();
     let feeds = |word: &str| matches!(file_name(word), "xargs" | "parallel" | "rush");
     // What is put behind the words then, none of them says.
     let put = segments.iter().filter(runs).flat_map(Segment::words).any(feeds).then_some("{}");
     let mut changed = HashSet::default();
-    let mut programs = MAX_PROGRAMS;
+    let (mut programs, mut changers) = (MAX_PROGRAMS, HashSet::default());
     for segment in segments.iter().filter(runs) {
         let before = changed.len();
         for at in segment.starts() {
@@ -63,7 +58,7 @@ pub(in crate::permission) fn of(segments: &[Segment]) -> HashSet<Changed> {
             let Some(name) = words.next().map(base_name).filter(|name| is_listed(name)) else { continue };
             let Some(left) = programs.checked_sub(1) else {
                 changed.insert(Changed::Untold);
-                return changed;
+                return (changed, true);
             };
             programs = left;
             changed.extend(of_program(name, &words.chain(put).collect::<Vec<_>>()));
@@ -72,13 +67,16 @@ pub(in crate::permission) fn of(segments: &[Segment]) -> HashSet<Changed> {
             changed.extend(outputs(&segment.words().collect::<Vec<_>>()));
         }
         if changed.len() > before {
+            changers.insert(segment.text());
             // A quoted word is one path.
             changed.extend(segment.spaced().map(|word| Changed::Named(word.to_owned())));
         }
     }
-    let targets = segments.iter().filter(|segment| segment.role() == Role::Target);
-    changed.extend(targets.map(|target| Changed::Named(target.text().to_owned())));
-    changed
+    for target in segments.iter().filter(|segment| segment.role() == Role::Target) {
+        changers.insert(target.text());
+        changed.insert(Changed::Named(target.text().to_owned()));
+    }
+    (changed, changers.len() > 1)
 }
 
 fn is_listed(name: &str) -> bool {
@@ -108,19 +106,25 @@ fn of_program(name: &str, words: &[&str]) -> Vec<Changed> {
         "tar" | "gtar" | "bsdtar" => of_tar(words, &mut changed),
         "zip" if has("m", &["move"]) => changed.extend(named(words)),
         "zip" => changed.extend(named(words).take(1)),
-        "git" if !leaves_tree(words.iter().copied()) => changed.push(Changed::Tree),
+        "git" if words.contains(&"rm") || !leaves_tree(words.iter().copied()) => changed.push(Changed::Tree),
         "hg" | "svn" | "jj" | "fossil" | "darcs" => changed.push(Changed::Tree),
         // They can take the name from the URL.
         "curl" | "wget" | "aria2c" => {
             let urls = words.iter().filter(|word| word.contains("://"));
             changed.extend(named(urls.map(|url| file_name(url))));
         }
+        // What they are given second, they write.
+        "uniq" | "xxd" if named(words).nth(1).is_some() => changed.extend(named(words).skip(1)),
         "patch" => {
             changed.extend(named(words));
             changed.extend(beneath(words, &["-d", "--directory"]));
         }
         _ if copies::copies(name) => of_copy(name, words, &mut changed),
-        _ if UNPACK.has(name) => changed.extend(beneath(words, &["-C", "-d", "-D", "-o"])),
+        // The same letters are flags to some of them.
+        _ if UNPACK.has(name) => {
+            changed.push(Changed::Beneath(".".to_owned()));
+            changed.extend(beneath(words, &["-C", "-d", "-D", "-o"]));
+        }
         _ if !OTHERS.has(name) => changed.extend(named(words)),
         _ => {}
     }
@@ -159,19 +163,31 @@ fn of_tar(rest: &[&str], changed: &mut Vec<Changed>) {
     let letter =
         |letter: char| rest.iter().enumerate().any(|(at, word)| cluster(at, word) && word.contains(letter));
     let long = |longs: &[&str]| rest.iter().any(|word| has_option(word, "", longs));
+    // What stands behind a letter, attached or in the next word.
+    let behind = |letter: char| {
+        let clusters = rest.iter().enumerate().filter(move |(at, word)| cluster(*at, word));
+        clusters.filter_map(move |(at, word)| {
+            let (_, value) = word.split_once(letter)?;
+            if value.is_empty() { rest.get(at + 1).copied() } else { Some(value) }
+        })
+    };
     if letter('x') || long(&["extract", "get"]) {
         changed.extend(beneath(rest, &["-C", "--directory"]));
+        changed.extend(behind('C').map(|directory| Changed::Beneath(directory.to_owned())));
         if letter('P') || long(&["absolute-names", "absolute-paths"]) {
             changed.push(Changed::Untold);
         }
     }
-    let removes = long(&["remove-files"]);
+    if long(&["remove-files"]) {
+        changed.extend(named(rest));
+    }
+    changed.extend(named(behind('f')));
+    // Letters of the old style share the words behind them.
+    changed.extend(named(rest.first().filter(|first| !first.starts_with('-')).and_then(|_| rest.get(1))));
     for (at, word) in rest.iter().enumerate() {
-        let of_file = at > 0 && rest[at - 1].ends_with('f') && cluster(at - 1, rest[at - 1]);
-        if removes && !word.starts_with('-') || of_file {
-            changed.push(Changed::Named((*word).to_owned()));
-        }
-        changed.extend(word.strip_prefix("--file=").map(|file| Changed::Named(file.to_owned())));
+        let file = word.strip_prefix("--file=");
+        let next = || rest.get(at + 1).copied().filter(|_| *word == "--file");
+        changed.extend(named(file.or_else(next)));
     }
 }
 
@@ -192,19 +208,24 @@ fn beneath(words: &[&str], options: &[&str]) -> Vec<Changed> {
     found
 }
 
-/// What options call the output, of whatever program.
+/// What options call the output, of whatever program: `-o`, also among other letters, and long ones that begin so.
 fn outputs(words: &[&str]) -> Vec<Changed> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let (option, value) = match word.split_once('=') {
-            Some((option, value)) => (option, Some(value)),
-            None => (*word, words.get(at + 1).copied()),
+        let next = words.get(at + 1).copied();
+        let value = match word.strip_prefix("--") {
+            Some(long) if long.starts_with(['o', 'O']) => {
+                long.split_once('=').map(|(_, value)| value).or(next)
+            }
+            Some(_) => None,
+            None => word.strip_prefix('-').and_then(|letters| {
+                let (_, value) = letters.split_once(['o', 'O'])?;
+                // `-out`, `-of`
+                let attached = Some(value).filter(|value| !matches!(*value, "" | "ut" | "f"));
+                attached.or(next)
+            }),
         };
-        if OUTPUT.has(option) {
-            found.extend(value.map(|value| Changed::Named(value.to_owned())));
-        } else if let Some(attached) = word.strip_prefix("-o").filter(|value| !value.is_empty()) {
-            found.push(Changed::Named(attached.to_owned()));
-        }
+        found.extend(value.map(|value| Changed::Named(value.to_owned())));
     }
     found
 }
@@ -216,7 +237,7 @@ mod tests {
 
     /// In words: `=` before what is named, `/` behind what is beneath, `>` before what copies become.
     fn told(command: &str) -> String {
-        let told = of(&scan(command)).into_iter().map(|changed| match changed {
+        let told = of(&scan(command)).0.into_iter().map(|changed| match changed {
             Changed::Named(path) => format!("={path}"),
             Changed::Beneath(path) => format!("{path}/"),
             Changed::Tree => "tree".to_owned(),
@@ -256,8 +277,9 @@ mod tests {
             ("tar czf out.tgz d", "=out.tgz"),
             ("tar cf out.tar --remove-files d", "=cf =d =out.tar"),
             ("unzip x.zip", "./"),
-            ("unzip x.zip -d d", "d/"),
-            ("7z x a.7z -od", "=d d/"),
+            ("unzip x.zip -d d", "./ d/"),
+            ("7z x a.7z -od", "./ =d d/"),
+            ("unzip -o ../x.zip", "../x.zip/ ./ =../x.zip"),
             ("zip -q o.zip b.sh", "=o.zip"),
             ("zip -m o.zip b.sh", "=b.sh =o.zip"),
             ("gzip b.sh", "=b.sh"),
@@ -272,9 +294,17 @@ mod tests {
             ("git checkout x", "tree"),
             ("git -C sub stash", "tree"),
             ("git mv a b", "tree"),
+            ("git rm -q a", "tree"),
+            ("tar -cfd/s.sh evil", "=d/s.sh"),
+            ("tar --create --file d/s.sh evil", "=d/s.sh"),
+            ("curl -so d/s.sh http://h/x", "=d/s.sh =x"),
+            ("wget -qOd/s.sh http://h/x", "=d/s.sh =x"),
+            ("sort -u --outp=d/s.sh x", "=d/s.sh"),
+            ("uniq x d/s.sh", "=d/s.sh"),
+            ("uniq x", ""),
             ("git add b.sh", ""),
             ("git status", ""),
-            ("curl -sO http://h/b.sh", "=b.sh"),
+            ("curl -sO http://h/b.sh", "=b.sh =http://h/b.sh"),
             ("curl -o b.sh http://h/x", "=b.sh =x"),
             ("gcc -ob.sh x.c", "=b.sh"),
             ("foo --output=b.sh", "=b.sh"),

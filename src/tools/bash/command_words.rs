@@ -108,6 +108,8 @@ pub(super) struct Words {
     pub(super) more: bool,
     /// A program is among them, or a function of a language, that puts what it is given under another name.
     pub(super) moves: bool,
+    /// What is unpacked gets names that cannot be told.
+    pub(super) renames: bool,
     seen: HashSet<String>,
     /// What the shell puts there stands beside something else, or beside more of it: what it holds may be named elsewhere
     /// in the text.
@@ -128,6 +130,9 @@ impl Words {
         }
         words.put_together();
         words.moves = words.all.iter().any(|word| MOVE.iter().any(|program| is_called(word, program)));
+        // tar(1): `--strip-components`, `--transform`.
+        let renames = ["--strip", "--tran", "--xf"];
+        words.renames = words.all.iter().any(|word| renames.iter().any(|option| word.starts_with(option)));
         let named: Vec<String> = words.all.clone();
         for endings in ENDINGS.iter().filter(|(program, _)| named.iter().any(|word| is_called(word, program)))
         {

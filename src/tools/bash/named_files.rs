@@ -60,10 +60,12 @@ pub(super) async fn preview(
         None => scope.directory.clone(),
         Some(workdir) => workspace.resolve(&scope.directory, workdir).map_err(|error| failure(&error))?.real,
     };
+    let command = command.to_owned();
     blocking::run(&scope.cancel, TIME_MAX, move |patience| {
         let runs_git = |word: &String| implied_files::RUN_GIT.iter().any(|program| is_called(word, program));
         let git = words.all.iter().any(runs_git);
-        let mut named = Named { more: words.more, git, ..Named::new(&workspace, patience) };
+        let (more, deep) = (words.more || words.renames, goes_deep(&command));
+        let mut named = Named { git, deep, more, ..Named::new(&workspace, patience) };
         named.walk(start, &words).map_err(|why| given_up(why, "Name fewer files in one command."))?;
         let files = named.files.into_iter().map(|(path, hash)| (path, Some(hash))).collect();
         Ok(Preview { diff: None, files, more: named.more })
@@ -81,6 +83,8 @@ struct Named<'a> {
     names_start: bool,
     /// Git is among the programs, or one that runs it.
     git: bool,
+    /// `**` stands for directories however deep.
+    deep: bool,
     /// Not all of it was looked at.
     more: bool,
     names: usize,
@@ -97,6 +101,7 @@ impl<'a> Named<'a> {
             directories: Vec::new(),
             names_start: false,
             git: false,
+            deep: false,
             more: false,
             names,
             bytes,
@@ -117,10 +122,11 @@ impl<'a> Named<'a> {
         let ends = self.moved(words, &unmet);
         let mut at = 0;
         while let Some(directory) = self.directories.get(at).cloned() {
-            // What the command moves from where it starts, it names.
+            // What the command moves from where it starts, it names, or has it listed.
             let unnamed = at == 0 && !self.names_start;
             at += 1;
-            for end in ends.iter().filter(|end| !unnamed || end.contains('/')) {
+            let counts = |end: &&&str| !unnamed || end.contains('/') || words.moves && !is_pattern(end);
+            for end in ends.iter().filter(counts) {
                 self.word(&directory, end)?;
             }
             self.named_from(&mut next, words, &mut unmet)?;
@@ -261,7 +267,8 @@ impl<'a> Named<'a> {
                 let hash = self.workspace.open_read(&located).ok().and_then(|file| self.content(file).ok());
                 self.files.insert(located.real, hash.unwrap_or_else(|| ContentHash::of(b"unreadable")));
             }
-            Some(FileKind::Directory) if located.inside => {
+            // Of files outside none counts, but a way back in may begin there (`cd .. && sh ws/s.sh`).
+            Some(FileKind::Directory) => {
                 self.names_start |= self.directories.first() == Some(&located.real);
                 if !self.directories.contains(&located.real) {
                     if self.directories.len() < DIRECTORIES_MAX {
@@ -287,10 +294,37 @@ impl<'a> Named<'a> {
         }))
     }
 
+    /// The paths with all directories beneath them.
+    fn beneath(&mut self, directory: &Path, paths: &mut Vec<String>) -> Result<(), GivenUp> {
+        let mut next = 0;
+        while let Some(path) = paths.get(next).cloned() {
+            next += 1;
+            let Ok(entries) = std::fs::read_dir(directory.join(&path)) else { continue };
+            for entry in entries.flatten() {
+                self.patience.check()?;
+                let Some(left) = self.names.checked_sub(1) else {
+                    self.more = true;
+                    return Ok(());
+                };
+                self.names = left;
+                let name = entry.file_name();
+                if let (true, Some(name)) = (entry.file_type().is_ok_and(|kind| kind.is_dir()), name.to_str())
+                {
+                    paths.push(joined(&path, name));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The paths that a pattern of names stands for, counted from the directory.
     fn matching(&mut self, directory: &Path, pattern: &str) -> Result<Vec<String>, GivenUp> {
         let mut paths = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            if part == "**" && self.deep {
+                self.beneath(directory, &mut paths)?;
+                continue;
+            }
             let matcher = Some(part).filter(|part| is_pattern(part)).and_then(matcher);
             let Some(matcher) = matcher else {
                 for path in &mut paths {
@@ -321,6 +355,11 @@ impl<'a> Named<'a> {
         }
         Ok(paths)
     }
+}
+
+/// Shells in which `**` stands for directories however deep: bash with an option of that name, and others.
+fn goes_deep(command: &str) -> bool {
+    ["globstar", "zsh", "fish"].iter().any(|word| command.contains(word))
 }
 
 fn joined(path: &str, part: &str) -> String {

@@ -90,7 +90,7 @@ async fn p17_a_script_that_changed_while_its_call_waited_does_not_run() {
     assert!(session.file("second").exists() && !session.file("first").exists());
 }
 
-/// A command, and a file that it runs or passes on.
+/// A command, and a file that it runs or passes on; `WS` is the workspace's name, and `ROOT` the way there from `/`.
 const NAMED: &[(&str, &str)] = &[
     ("cd sub && sh ./a.sh", "sub/a.sh"),
     ("bash -c 'sh b.sh; true'", "b.sh"),
@@ -141,6 +141,13 @@ const NAMED: &[(&str, &str)] = &[
     ("ln -s sub e && . e/linked.sh", "sub/linked.sh"),
     ("tar cf x.tar sub; mkdir e; tar xf x.tar -C e; sh e/sub/packed.sh", "sub/packed.sh"),
     ("tar c sub | tar x -C e --strip-components=1; e/stripped.sh", "sub/stripped.sh"),
+    ("ls | xargs cp -t e; sh e/listed.sh", "listed.sh"),
+    // By a way that leads out and back, and however deep.
+    ("cd .. && sh WS/back.sh", "back.sh"),
+    ("env -C .. sh WS/sub/back.sh", "sub/back.sh"),
+    ("cd / && sh ROOT/WS/root.sh", "root.sh"),
+    ("shopt -s globstar; cat sub/**/deeper.sh | sh", "sub/x/deeper.sh"),
+    ("shopt -s globstar; for f in **/*.star; do sh $f; done", "sub/x/any.star"),
     ("python3 -c 'import os; os.rename(\"sub\", \"e\")'; sh e/renamed.sh", "sub/renamed.sh"),
     ("unknown sub e; sh e/unknown.sh", "sub/unknown.sh"),
     // Modules and directories.
@@ -176,7 +183,11 @@ async fn p17_whatever_names_the_script_binds_to_it() {
         std::fs::create_dir_all(session.file(folder)).unwrap();
     }
     session.write_file("full/over.sh", "touch over\n");
+    let workspace = session.file("").canonicalize().unwrap();
+    let name = workspace.file_name().unwrap().to_str().unwrap();
+    let root = workspace.parent().unwrap().to_str().unwrap().trim_start_matches('/');
     for (n, (command, file)) in NAMED.iter().enumerate() {
+        let command = command.replace("WS", name).replace("ROOT", root);
         let id = n.to_string();
         let old = session.asks(&id, "Bash", json!({"command": command})).await;
         // It was not there, and comes while the call waits.

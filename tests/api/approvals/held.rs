@@ -1,9 +1,9 @@
 //! What an approved call was shown with stays as it is while the call runs.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::support::TestServer;
 use crate::support::session::until_there;
-use crate::support::{TestServer, TestSession};
 
 /// What was approved reads its script while it runs: until it has ended, no other call of any session changes that.
 #[tokio::test]
@@ -29,20 +29,56 @@ async fn p16_a_script_stays_as_it_was_shown_while_it_runs() {
     assert_eq!(after["status"], "completed", "{after}");
 }
 
-/// A call of Bash to its end, allowed where it asks.
-async fn run(server: &TestServer, session: &TestSession, id: &str, command: &str) -> Value {
-    let answer = session.bash(id, command).await;
-    if answer.status == 202 {
-        server.operator().allow(answer.expect(202)["approval_id"].as_str().unwrap()).await;
-    }
-    session.ended(id).await
-}
+/// What would replace one of `d/a.sh` and `d/b.sh`, the link `lnk` to `d`, or the other name `hard.sh`.
+const REPLACE: &[&str] = &[
+    "echo touch bad | tee d/b.sh",
+    "tee lnk/b.sh < evil/b.sh",
+    "tee hard.sh < evil/b.sh",
+    "echo touch bad > hard.sh",
+    "cp evil/b.sh d/b.sh",
+    "cp evil/b.sh d",
+    "cp -r evil/. d",
+    "cp -rT evil d",
+    "mv evil/b.sh lnk",
+    "mv d old",
+    "mv -T evil d",
+    "ln -sfn evil lnk",
+    "ln -sf ../evil/b.sh d/b.sh",
+    "ln d/b.sh second",
+    "dd if=evil/b.sh of=d/b.sh",
+    "truncate -s 0 d/../d/b.sh",
+    "install -t d evil/b.sh",
+    "tar xf x.tar -C d",
+    "rm -r d",
+    "cd d && tar xf ../x.tar",
+    "tar -cfd/b.sh evil",
+    "mkdir n; cp evil/b.sh n/b.sh; cp -r n/. d",
+    "ln -s d n && cp evil/b.sh n/b.sh",
+    "ln -s d n; cd n; cp ../evil/b.sh b.sh",
+    "cp evil/b.sh /proc/self/cwd/d/b.sh",
+    "git checkout -q .",
+];
+
+/// What does not.
+const LEAVE: &[&str] = &[
+    "cp evil/other.txt d",
+    "cp d/b.sh copy.sh",
+    "cp -r evil elsewhere",
+    "tee evil/c.sh < evil/other.txt",
+    "ln -s ../d evil/link",
+    "tar cf y.tar d",
+    "rm evil/other.txt",
+    "git status",
+    "touch d/new",
+];
 
 /// The same for whatever else puts something in its place, or in the place of what lies on the way to it.
 #[tokio::test]
 async fn what_an_approved_call_runs_is_not_replaced_by_programs() {
-    let rules =
-        ["tee", "cp", "mv", "dd", "truncate", "install", "ln", "tar", "rm", "sed", "git", "for", "touch"];
+    let rules = [
+        "tee", "cp", "mv", "dd", "truncate", "install", "ln", "tar", "rm", "sed", "git", "mkdir", "cd",
+        "cat", "for", "touch",
+    ];
     let allow: Vec<String> = rules.iter().map(|program| format!("Bash({program} *)")).collect();
     let config = json!({"permissions": {"mode": "accept_edits", "allow": allow}});
     let server = TestServer::with_config(&config);
@@ -62,64 +98,52 @@ async fn what_an_approved_call_runs_is_not_replaced_by_programs() {
     session.event("r", "tool_start").await;
     // More than are looked up may be anything.
     let many: Vec<String> = (0..300).map(|n| format!("f{n}")).collect();
-    for (n, command) in [
-        &format!("rm -f {}", many.join(" ")),
-        "echo touch bad | tee d/b.sh",
-        "tee lnk/b.sh < evil/b.sh",
-        "tee hard.sh < evil/b.sh",
-        "echo touch bad > hard.sh",
-        "cp evil/b.sh d/b.sh",
-        "cp evil/b.sh d",
-        "cp evil/* d/",
-        "cp -r evil/. d",
-        "cp -rT evil d",
-        "mv evil/b.sh lnk",
-        "mv d old",
-        "mv -T evil d",
-        "ln -sfn evil lnk",
-        "ln -sf ../evil/b.sh d/b.sh",
-        "ln d/b.sh second",
-        "dd if=evil/b.sh of=d/b.sh",
-        "truncate -s 0 d/../d/b.sh",
-        "install -t d evil/b.sh",
-        "tar xf x.tar -C d",
-        "rm -r d",
-        "rm d/*.sh",
-        "sed -i s/good/bad/ d/b.sh",
-        "git checkout -q .",
-        "for f in b.sh; do cp evil/$f d/$f; done",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        // Some ask, and are refused even where they are allowed.
-        let refused = run(&server, &session, &format!("b{n}"), command).await;
+    let many = format!("rm -f {}", many.join(" "));
+    for (n, command) in REPLACE.iter().copied().chain([many.as_str()]).enumerate() {
+        let refused = session.bash(&format!("b{n}"), command).await.expect(200);
         assert_eq!(refused["status"], "failed", "{command}: {refused}");
         assert!(
             refused.to_string().contains("a call that runs was approved with it"),
             "{command}: {refused}"
         );
     }
-    for (n, command) in [
-        "cp evil/other.txt d",
-        "cp d/b.sh copy.sh",
-        "cp -r evil elsewhere",
-        "tee evil/b.sh < evil/other.txt",
-        "ln -s ../d evil/link",
-        "tar cf y.tar d",
-        "rm evil/other.txt",
-        "git status",
-        "touch d/new",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let done = run(&server, &session, &format!("g{n}"), command).await;
+    for (n, command) in LEAVE.iter().enumerate() {
+        let done = session.bash(&format!("g{n}"), command).await.expect(200);
         assert!(!done.to_string().contains("was approved with it"), "{command}: {done}");
     }
+    // What a person allowed waits.
+    let approval =
+        session.asks("w", "Bash", json!({"command": "for f in b.sh; do cp evil/$f d/$f; done"})).await;
+    server.operator().allow(&approval).await;
     session.write_file("go", "");
     assert_eq!(session.ended("r").await["status"], "completed");
     assert!(session.file("good").exists() && !session.file("bad").exists());
+    assert_eq!(session.ended("w").await["status"], "completed");
+    assert_eq!(session.read_file("d/b.sh"), "touch bad\n");
     let after = session.bash("after", "mv d old").await.expect(200);
     assert_eq!(after["status"], "completed", "{after}");
+}
+
+/// An approved call waits for a command that changes its script, and one that waits can be cancelled.
+#[tokio::test]
+async fn an_approved_call_waits_for_what_is_changed_to_be_done() {
+    let config =
+        json!({"permissions": {"mode": "accept_edits", "allow": ["Bash(cp *)", "Bash(sh wait.sh)"]}});
+    let server = TestServer::with_config(&config);
+    let session = server.session().await;
+    session.write_file("wait.sh", &format!("{}\n", until_there("go")));
+    session.write_file("b.sh", "touch good\n");
+    session.write_file("same.sh", "touch good\n");
+    session.begin("c", "Bash", json!({"command": "cp same.sh b.sh && sh wait.sh"})).await;
+    session.event("c", "tool_start").await;
+    for id in ["cancelled", "r"] {
+        let approval = session.asks(id, "Bash", json!({"command": "sh b.sh"})).await;
+        server.operator().allow(&approval).await;
+    }
+    session.cancel("cancelled").await;
+    assert_eq!(session.ended("cancelled").await["status"], "cancelled");
+    assert!(!session.file("good").exists());
+    session.write_file("go", "");
+    assert_eq!(session.ended("r").await["status"], "completed");
+    assert!(session.file("good").exists());
 }
