@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::hunks;
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
+use unicode_width::UnicodeWidthChar as _;
 
 /// A run of one blank that is longer than this is folded: padding pushes what matters out of sight.
 const BLANKS_KEPT: usize = 16;
@@ -115,7 +116,7 @@ pub fn hides(text: &str) -> bool {
 
 /// Whether the character cannot be seen for what it is wherever it stands: control and format characters, blanks
 /// other than the plain one and what looks like them or like nothing, what lies over its neighbours, and what has no
-/// look that all agree on (private use, unassigned). Unicode 16, UTS 55, UAX 9.
+/// look or width that all agree on (private use, unassigned, wide since Unicode 16). Unicode 16, UTS 55, UAX 9, UAX 11.
 pub fn is_hidden(c: char) -> bool {
     match c {
         ' '..='~' => false,
@@ -154,7 +155,15 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{10a39}'
         | '\u{16af0}'..='\u{16af4}'
         | '\u{1bc9e}'
-        | '\u{1d167}'..='\u{1d169}' => true,
+        | '\u{1d167}'..='\u{1d169}'
+        // Of one column or two, as the terminal thinks.
+        | '\u{17a4}'
+        | '\u{17d8}'
+        | '\u{2630}'..='\u{2637}'
+        | '\u{268a}'..='\u{268f}'
+        | '\u{2d7f}'
+        | '\u{4dc0}'..='\u{4dff}'
+        | '\u{1d300}'..='\u{1d376}' => true,
         _ => matches!(
             get_general_category(c),
             Category::Control
@@ -166,7 +175,33 @@ pub fn is_hidden(c: char) -> bool {
                 | Category::ParagraphSeparator
                 | Category::SpaceSeparator
                 | Category::EnclosingMark
-        ),
+        ) || c.width() == Some(0) && joins(c) == Joins::Nothing,
+    }
+}
+
+/// What a character that takes no column of its own has to stand behind to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joins {
+    /// A letter.
+    Letter,
+    /// The part of a syllable before it: Unicode 16, 3.12, "Conjoining Jamo Behavior".
+    Lead,
+    Vowel,
+    /// A letter of half a width.
+    HalfKana,
+    Nothing,
+}
+
+fn joins(c: char) -> Joins {
+    match c {
+        '\u{1161}'..='\u{11a7}' | '\u{d7b0}'..='\u{d7c6}' => Joins::Lead,
+        '\u{11a8}'..='\u{11ff}' | '\u{d7cb}'..='\u{d7fb}' => Joins::Vowel,
+        '\u{ff9e}' | '\u{ff9f}' => Joins::HalfKana,
+        _ => match get_general_category(c) {
+            Category::NonspacingMark => Joins::Letter,
+            Category::SpacingMark if c.width() == Some(0) => Joins::Letter,
+            _ => Joins::Nothing,
+        },
     }
 }
 
@@ -175,26 +210,39 @@ pub fn is_hidden(c: char) -> bool {
 struct Looks {
     /// How many marks the letter before has; none where no letter stands there.
     marks: Option<usize>,
+    /// What stands right before, where it is to be seen.
+    before: Option<char>,
 }
 
 impl Looks {
     fn hides(&mut self, c: char) -> bool {
         if c.is_ascii() {
             self.marks = c.is_ascii_alphanumeric().then_some(0);
+            self.before = None;
             return c.is_ascii_control();
         }
+        let before = self.before.take();
         if is_hidden(c) {
             self.marks = None;
             return true;
         }
-        match (get_general_category(c), self.marks) {
+        let stands = match (joins(c), self.marks) {
             // One on a slash, a quote or a blank makes it look like something else.
-            (Category::NonspacingMark, None | Some(MARKS_KEPT..)) => return true,
-            (Category::NonspacingMark, Some(marks)) => self.marks = Some(marks + 1),
-            (Category::SpacingMark, marks) => self.marks = marks,
-            _ => self.marks = c.is_alphanumeric().then_some(0),
+            (Joins::Letter, None | Some(MARKS_KEPT..)) => return true,
+            (Joins::Letter, Some(marks)) => {
+                self.marks = Some(marks + 1);
+                return false;
+            }
+            (Joins::Lead, _) => matches!(before, Some('\u{1100}'..='\u{115e}' | '\u{a960}'..='\u{a97c}')),
+            (Joins::Vowel, _) => before.is_some_and(|before| joins(before) == Joins::Lead),
+            (Joins::HalfKana, _) => matches!(before, Some('\u{ff66}'..='\u{ff9d}')),
+            (Joins::Nothing, _) => true,
+        };
+        if get_general_category(c) != Category::SpacingMark {
+            self.marks = (stands && c.is_alphanumeric()).then_some(0);
         }
-        false
+        self.before = stands.then_some(c);
+        !stands
     }
 }
 
@@ -321,6 +369,10 @@ mod tests {
             ("grüße 漢字 👍", "grüße 漢字 👍"),
             // Letters with marks of their own.
             ("gru\u{308}ße नमस्ते שָׁלוֹם ไทย", "gru\u{308}ße नमस्ते שָׁלוֹם ไทย"),
+            ("\u{1112}\u{1161}\u{11ab} ｶﾞ বাংলা", "\u{1112}\u{1161}\u{11ab} ｶﾞ বাংলা"),
+            ("a\u{11a8} \u{1112}\u{11ab}\u{1161}", "a\\u{11a8} \u{1112}\\u{11ab}\\u{1161}"),
+            ("kﾞ ｶﾞﾞ", "k\\u{ff9e} ｶﾞ\\u{ff9e}"),
+            ("a\u{a8fa}b☰c", "a\\u{a8fa}b\\u{2630}c"),
             ("a/\u{301}b", "a/\\u{301}b"),
             ("a\u{301}\u{302}\u{303}\u{304}", "a\u{301}\u{302}\u{303}\\u{304}"),
         ] {

@@ -2,6 +2,7 @@
 
 mod card;
 mod draw;
+mod exact;
 mod fold;
 mod guard;
 mod keys;

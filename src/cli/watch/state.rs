@@ -570,7 +570,8 @@ impl State {
             let others = fold::group(&self.pending, self.shown_index());
             let others = others.filter(|other| !other.deciding).map(|other| &other.approval.approval_id);
             let others = others.filter(|other| all.contains(other));
-            self.rest = others.map(|other| (other.clone(), rest.clone())).collect();
+            // Those of a group before may still be on their way.
+            self.rest.extend(others.map(|other| (other.clone(), rest.clone())));
             for pending in &mut self.pending {
                 pending.deciding |= self.rest.iter().any(|(id, _)| *id == pending.approval.approval_id);
             }

@@ -373,6 +373,41 @@ fn all_that_ask_the_same_are_decided_one_by_one() {
     assert_eq!(table.shown(), Some("other"));
 }
 
+/// One after the other, while the answer to the first of each is still to come.
+#[test]
+fn two_groups_can_be_on_their_way() {
+    let mut table = same();
+    for id in ["p1", "p2"] {
+        let mut pair = approval(id);
+        pair["digest"] = json!("11");
+        table.event(&json!({"type": "tool_approval_requested", "tool_call_id": id, "approval": pair}));
+    }
+    let mut asked = Vec::new();
+    for first in ["apr_1", "p1"] {
+        while table.shown() != Some(first) {
+            table.press('n');
+        }
+        for key in ['i', 'd'] {
+            table.draw(true);
+            table.wait(1000);
+            if let Some(Order::Decide { approval_id, .. }) = table.press(key) {
+                asked.push(approval_id);
+            }
+        }
+    }
+    assert_eq!(asked, ["apr_1", "p1"]);
+    let mut next = asked.clone();
+    while let Some(id) = next.pop() {
+        if let Some(id) = told(&mut table, &id, Ok("done".to_owned())) {
+            asked.push(id.clone());
+            next.push(id);
+        }
+    }
+    asked.sort();
+    assert_eq!(asked, ["apr_1", "apr_2", "apr_3", "p1", "p2"]);
+    assert_eq!(table.shown(), Some("other"));
+}
+
 #[test]
 fn a_refusal_ends_the_row_and_the_others_wait_on() {
     let mut table = same();

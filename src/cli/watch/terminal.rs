@@ -10,9 +10,12 @@ use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event}
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{cursor, execute};
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
+
+use super::exact::{self, Exact};
 
 /// How often the reader of keys looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(100);
@@ -32,7 +35,7 @@ pub(super) struct Told {
 /// The terminal while it is ours; dropping it gives it back.
 #[derive(Debug)]
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<Exact<CrosstermBackend<Stdout>>>,
     events: mpsc::Receiver<io::Result<Told>>,
     stop: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
@@ -44,7 +47,7 @@ impl Screen {
         give_back_on_panic();
         let entered = take_over();
         let started = entered.and_then(|()| {
-            let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+            let terminal = Terminal::new(Exact(CrosstermBackend::new(io::stdout())))?;
             let (sender, events) = mpsc::channel(KEYS);
             let stop = Arc::new(AtomicBool::new(false));
             let stopped = Arc::clone(&stop);
@@ -60,12 +63,18 @@ impl Screen {
 
     /// Draws a frame.
     pub(super) fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.terminal.draw(render).map(drop)
+        let whole = |frame: &mut Frame<'_>| {
+            render(frame);
+            exact::redraw(frame.buffer_mut());
+        };
+        self.terminal.draw(whole).map(drop)
     }
 
-    /// Forgets what stands on the terminal, so that the next frame is drawn whole.
+    /// Forgets what stands on the terminal, so that the next frame is drawn whole. (`Terminal::clear` asks where the cursor is
+    /// first, and not every terminal answers.)
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     /// The next that the terminal tells; an error when it is gone.
@@ -166,7 +175,9 @@ mod tests {
     #[test]
     fn a_panic_gives_the_terminal_back_before_it_speaks() {
         if std::env::var_os("PANIC_ON_A_SCREEN").is_some() {
-            let _screen = Screen::enter().unwrap();
+            let mut screen = Screen::enter().unwrap();
+            // On a terminal that answers nothing.
+            screen.clear().unwrap();
             panic!("the end of it");
         }
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
