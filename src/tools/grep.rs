@@ -159,17 +159,19 @@ impl Tool for Grep {
         let scope = Arc::clone(ctx.require_scope()?);
         let (top, workspace) = judged::place(&call)?;
         let directory = call.directory().unwrap_or(workspace.root()).to_path_buf();
-        let job = Job {
-            files: arguments.search()?,
-            filter: Filter::of(&arguments, &top)?,
-            hidden: call.hidden(),
-            include_ignored: arguments.include_ignored,
-            workspace,
-            top,
-            shown: visible::one_line(arguments.path.as_deref().unwrap_or("The working directory")),
-            directory,
-        };
-        let result = blocking::run(&scope.cancel, GREP_TIME, move |patience| {
+        let hidden = call.hidden();
+        let result = blocking::run_reading(&scope.cancel, GREP_TIME, move |patience| {
+            let job = Job {
+                // Some patterns take long to be made ready, too.
+                files: arguments.search()?,
+                filter: Filter::of(&arguments, &top)?,
+                hidden,
+                include_ignored: arguments.include_ignored,
+                workspace,
+                top,
+                shown: visible::one_line(arguments.path.as_deref().unwrap_or("The working directory")),
+                directory,
+            };
             let (found, skipped) = job.run(patience)?;
             Ok(render(&found, &skipped, &arguments))
         })

@@ -189,6 +189,14 @@ async fn crlf_and_utf16_files_are_searched_as_text() {
 }
 
 #[tokio::test]
+async fn a_pattern_has_a_bound() {
+    let s = session();
+    s.call(&Grep, json!({"pattern": r"\w{100}"})).await.unwrap();
+    let error = s.call(&Grep, json!({"pattern": r"(\w{100}){100}"})).await.unwrap_err();
+    assert!(error.to_string().contains("exceeds size limit"), "{error}");
+}
+
+#[tokio::test]
 async fn cancelled_and_timed_out_are_errors_not_empty_answers() {
     let s = session();
     s.scope.cancel.cancel();

@@ -16,6 +16,8 @@ use crate::domain::visible;
 use crate::tools::blocking::Patience;
 use crate::workspace::{WorkspaceError, is_binary_sample};
 
+/// Most memory that a pattern may take once it is made ready, for which `\w{100}` needs more than a quarter of it.
+const PATTERN_BYTES: usize = 16 * 1024 * 1024;
 /// The most bytes held of one file: the longest line that can be searched, and in multiline mode the largest file.
 const HEAP_BYTES: usize = 16 * 1024 * 1024;
 /// The most characters shown of a line.
@@ -124,7 +126,7 @@ impl FileSearch {
         limit: usize,
     ) -> Result<Self, PatternError> {
         let mut builder = RegexMatcherBuilder::new();
-        builder.multi_line(true).case_insensitive(pattern.ignore_case);
+        builder.multi_line(true).case_insensitive(pattern.ignore_case).size_limit(PATTERN_BYTES);
         if pattern.multiline {
             builder.dot_matches_new_line(true);
         } else {
