@@ -71,6 +71,7 @@ fn worst_cases() -> Vec<(&'static str, String)> {
         ("patterns of git", format!("git rm '{}'", "*/".repeat(4_950))),
         ("directories", cut(&format!("{}(\"{}", "cd a;".repeat(8), numbered("y", 3_000).join(" ")))),
         ("pieces of shell", cut(&(0..300).map(piece).collect::<String>())),
+        ("a path", format!("sh {}x", "a/../".repeat(1_990))),
         ("programs", "npm ".repeat(2_490)),
         ("scripts", "npm -s run ".repeat(900)),
         ("options of programs", "npm -C npm --a=npm ".repeat(520)),

@@ -95,13 +95,14 @@ pub(crate) fn tails(words: &[String]) -> Option<Segment> {
             listed.push(from);
         }
         listed.extend(value_starts(word).map(|at| from + at));
+        let parts = word.contains(['=', ',']) || word.starts_with('-');
         for c in word.chars().filter(|c| !matches!(c, '\'' | '"')) {
             match c {
                 '=' | ',' => {
                     text.push(' ');
                     listed.push(text.len());
                 }
-                '/' if word.contains(['=', ',']) || word.starts_with('-') => {
+                '/' if parts => {
                     text.push('/');
                     listed.push(text.len());
                 }
