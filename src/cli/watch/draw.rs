@@ -18,6 +18,8 @@ use super::wrap::wrap;
 const NAME_WIDTH: usize = NAME_MAX + 1;
 /// Fewer rows than this show too little of an approval to decide on it.
 const APPROVAL_ROWS_MIN: u16 = 3;
+/// Fewer columns of text, too, or the title does not say how many a key decides (` waits for you: 1 of 4 · ALL 3 the same `).
+const APPROVAL_COLUMNS_MIN: usize = 32;
 
 /// Draws; keeps what is dear to compute.
 #[derive(Debug)]
@@ -130,7 +132,9 @@ impl Painter {
         });
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), inner);
         // What is not there to be read does not count as shown.
-        if inner.height >= APPROVAL_ROWS_MIN.min(u16::try_from(total).unwrap_or(u16::MAX)) && width >= 20 {
+        if inner.height >= APPROVAL_ROWS_MIN.min(u16::try_from(total).unwrap_or(u16::MAX))
+            && width >= APPROVAL_COLUMNS_MIN
+        {
             drawn.approval = Some((approval.generation, first + height >= total));
         }
     }
