@@ -172,7 +172,8 @@ impl Tool for Bash {
         let environment = launcher.environment(&config.bash.pass_environment);
         let ready = Ready::of(&call, command, workspace, start, environment).await?;
         let spec = CommandSpec {
-            argv: ["/bin/bash", "--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
+            // A text that begins with a dash is no option.
+            argv: ["/bin/bash", "--noprofile", "--norc", "-c", "--", command].map(Into::into).to_vec(),
             direct: ready.direct,
             env: ready.environment,
             directory: ready.directory,

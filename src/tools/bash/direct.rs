@@ -31,7 +31,12 @@ pub(super) fn of(text: &str, start: &Path, environment: &mut Vec<(OsString, OsSt
     // `x=y` in front is an assignment, `%1` a job.
     let name =
         words.first()?.to_str().filter(|name| !name.contains(['=', '%']) && !shell::is_own_word(name))?;
-    let program = if name.contains('/') { PathBuf::from(name) } else { found(name, environment)? };
+    // Of a process another one is meant: the one that looks.
+    let program = match name {
+        name if name.starts_with("/proc/") || name.starts_with("/dev/") => return None,
+        name if name.contains('/') => PathBuf::from(name),
+        name => found(name, environment)?,
+    };
     // Bash 5.2, 5.2 and 5.1; a shell that becomes its last program has counted itself out again.
     for (variable, value) in
         [("PWD", start.as_os_str()), ("SHLVL", OsStr::new("0")), ("_", program.as_os_str())]
@@ -127,6 +132,8 @@ mod tests {
             "ls é",
             "ls\rx",
             "no-such-program-anywhere",
+            "/proc/self/exe",
+            "/dev/fd/0",
         ] {
             assert_eq!(of_text(text, &[]).map(|direct| direct.program), None, "{text:?}");
         }
