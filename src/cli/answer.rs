@@ -14,6 +14,10 @@ use super::connection::{ConnectionArgs, Role};
 use super::decision::text_argument;
 use super::error::{self, CliError};
 use super::output::Output;
+use super::rows::MORE;
+
+/// Before what goes on from an option, beneath which it stands.
+const MORE_OF_OPTION: &str = "┆     ";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -76,8 +80,8 @@ async fn answer(args: &AnswerArgs, client: &Client, output: &mut Output) -> Resu
     if args.json {
         output.json(&answer.text)?;
     } else {
-        let call = visible::one_line(&args.call);
-        output.prepared(&format!("answered {call}: {}\n", visible::one_line(&given)))?;
+        let told = format!("answered {}: {}\n", visible::one_line(&args.call), visible::one_line(&given));
+        output.prepared(&visible::left_to_right(&told))?;
     }
     Ok(0)
 }
@@ -105,10 +109,12 @@ fn show(
     }
     // So that no line of it looks like an option.
     for line in question.question.split('\n') {
-        output.prepared(&format!("┆ {}\n", visible::one_line(line)))?;
+        output.prepared(&format!("{MORE}{}\n", visible::left_to_right(&visible::one_line(line))))?;
     }
     for (index, option) in question.options.iter().enumerate() {
-        output.prepared(&format!("  {:>2}  {}\n", index + 1, visible::one_line(option)))?;
+        let option = visible::one_line(option);
+        let option = format!("  {:>2}  {}\n", index + 1, visible::left_to_right(&option));
+        output.rows(&option, MORE_OF_OPTION)?;
     }
     if question.allow_custom && !question.options.is_empty() {
         output.line("  or any other text")?;

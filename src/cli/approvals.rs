@@ -17,12 +17,11 @@ use super::error::CliError;
 use super::ids;
 use super::output::{self, Output};
 use super::paging::Paging;
+use super::rows::{Columns, Fit, MORE, MORE_OF_FIELD, MORE_OF_MORE};
 use super::span;
 
 /// The most characters of a call in the table; the whole of it is in the view of one approval.
 const DISPLAY_MAX: usize = 100;
-/// Stands before each line of a text from outside, none of which is one of the view.
-const MORE: &str = "┆ ";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -62,7 +61,7 @@ async fn show(args: &ApprovalsArgs, client: &Client, output: &mut Output) -> Res
         if args.json {
             output.json(&answer.text)?;
         } else {
-            output.prepared(&in_full(&approval, output.paint()))?;
+            output.own(&in_full(&approval, output.paint(), output.columns()))?;
         }
         return Ok(0);
     }
@@ -155,10 +154,8 @@ fn listed<'a>(client: &'a Client, session: Option<&str>, all: bool, fold: bool) 
 
 fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliError> {
     if first {
-        output.prepared(&format!(
-            "{:<36}  {:<10}  {:<19}  {:<20}  CALL\n",
-            "APPROVAL", "STATUS", "SINCE", "SESSION"
-        ))?;
+        let head = format!("{:<36}  {:<10}  {:<19}  {:<20}  ", "APPROVAL", "STATUS", "SINCE", "SESSION");
+        output.listed(&head, "CALL", Fit::Clip)?;
     }
     let session = match &approval.worker {
         Some(worker) => format!("{}:{}", worker.token, approval.session_id),
@@ -167,14 +164,14 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
     let since: String = approval.created_at.to_string().chars().take(19).collect();
     let status = approval.status.as_str();
     let status = output.paint().status(status, &format!("{status:<10}"));
-    output.prepared(&visible::left_to_right(&format!(
-        "{:<36}  {status}  {:<19}  {:<20}  {}  in {}\n",
-        visible::one_line(&approval.approval_id),
-        since,
-        visible::one_line(&session),
+    let (id, session) = (visible::one_line(&approval.approval_id), visible::one_line(&session));
+    let head = format!("{id:<36}  {status}  {since:<19}  {session:<20}  ");
+    let call = format!(
+        "{}  in {}",
         times(approval, &visible::clipped_again(&approval.display, DISPLAY_MAX)),
-        visible::clipped_again(&approval.cwd, DISPLAY_MAX),
-    )))
+        visible::clipped_again(&approval.cwd, DISPLAY_MAX)
+    );
+    output.listed(&visible::left_to_right(&head), &visible::left_to_right(&call), Fit::Clip)
 }
 
 /// What is asked, and how often where that is more than once.
@@ -185,14 +182,16 @@ fn times(approval: &Approval, shown: &str) -> String {
     }
 }
 
-/// Everything a reviewer decides on, escaped line by line: nothing in an outside text can look
-/// like a line of this view.
-fn in_full(approval: &Approval, paint: Paint) -> String {
+/// Everything a reviewer decides on, escaped line by line and broken at the terminal's edge: nothing
+/// in an outside text can look like a line of this view.
+fn in_full(approval: &Approval, paint: Paint, columns: Columns) -> String {
     let mut text = String::new();
     // Most of it is escaped where it comes from; what is not is where it is written here.
     let mut field = |name: &str, value: &str| {
         let name = paint.tone(Tone::Quiet, &format!("{name:<10}"));
-        let _ = writeln!(text, "{name} {}", visible::again(value));
+        let value = visible::again(value);
+        let line = format!("{name} {}", visible::left_to_right(&value));
+        let _ = writeln!(text, "{}", columns.broken(&line, MORE_OF_FIELD));
     };
     field("approval", &approval.approval_id);
     field("status", approval.status.as_str());
@@ -244,19 +243,16 @@ fn in_full(approval: &Approval, paint: Paint) -> String {
     if let ("ExitPlanMode", Some(plan)) = (approval.tool_name.as_str(), approval.arguments["plan"].as_str()) {
         let _ = writeln!(text, "plan");
         for line in plan.split('\n') {
-            let _ = writeln!(text, "{MORE}{}", visible::lines(line));
+            let line = format!("{MORE}{}", visible::left_to_right(&visible::lines(line)));
+            let _ = writeln!(text, "{}", columns.broken(&line, MORE_OF_MORE));
         }
     }
     for file in &approval.changed_files {
-        diff_lines(
-            &mut text,
-            &format!("changed {}", visible::again(&file.path)),
-            file.diff.as_deref(),
-            paint,
-        );
+        let head = format!("changed {}", visible::again(&file.path));
+        diff_lines(&mut text, &head, file.diff.as_deref(), (paint, columns));
     }
-    diff_lines(&mut text, "diff", approval.diff.as_deref(), paint);
-    visible::left_to_right(&text).into_owned()
+    diff_lines(&mut text, "diff", approval.diff.as_deref(), (paint, columns));
+    text
 }
 
 /// What was decided, by whom.
@@ -279,12 +275,14 @@ fn offered(offer: &Offer) -> String {
     format!("--scope {}{pattern}{within}", scope_name(offer.scope))
 }
 
-fn diff_lines(text: &mut String, head: &str, diff: Option<&str>, paint: Paint) {
+fn diff_lines(text: &mut String, head: &str, diff: Option<&str>, (paint, columns): (Paint, Columns)) {
     let Some(diff) = diff else { return };
-    let _ = writeln!(text, "{head}");
+    let _ = writeln!(text, "{}", columns.broken(&visible::left_to_right(head), MORE));
     for line in diff.split_inclusive('\n') {
         let line = visible::lines_again(line.trim_end_matches('\n'));
-        let _ = writeln!(text, "{MORE}{}", paint.diff_line(&line));
+        let line = format!("{MORE}{}", paint.diff_line(&visible::left_to_right(&line)));
+        // A row of its own could be taken for another line that the diff adds or removes.
+        let _ = writeln!(text, "{}", columns.broken(&line, MORE_OF_MORE));
     }
 }
 

@@ -9,6 +9,7 @@ use super::client::{Client, Query};
 use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
 use super::output::{self, Output};
+use super::rows::Fit;
 use super::span;
 use crate::domain::approval::rule_in;
 use crate::domain::audit::{AuditEntry, AuditKind, AuditRecord};
@@ -169,22 +170,21 @@ fn moment(text: &str) -> Result<Timestamp, String> {
 
 fn row(output: &mut Output, entry: &AuditEntry, first: bool) -> Result<(), CliError> {
     if first {
-        output.prepared(&format!(
-            "{:<24}  {:<10}  {:<12}  {:<20}  {:<12}  WHAT\n",
-            "TIME", "DECISION", "BY", "SESSION", "TOOL"
-        ))?;
+        let head =
+            format!("{:<24}  {:<10}  {:<12}  {:<20}  {:<12}  ", "TIME", "DECISION", "BY", "SESSION", "TOOL");
+        output.listed(&head, "WHAT", Fit::Break)?;
     }
     let record = &entry.record;
-    let row = format!(
-        "{:<24}  {:<10}  {:<12}  {:<20}  {:<12}  {}\n",
+    let head = format!(
+        "{:<24}  {:<10}  {:<12}  {:<20}  {:<12}  ",
         entry.time.to_string(),
         record.decision.as_str(),
         visible::one_line(&record.by),
         visible::one_line(record.session_id.as_deref().unwrap_or("-")),
         visible::one_line(record.tool_name.as_deref().unwrap_or("-")),
-        visible::again(&what(record)),
     );
-    output.prepared(&visible::left_to_right(&row))
+    let what = visible::again(&what(record));
+    output.listed(&visible::left_to_right(&head), &visible::left_to_right(&what), Fit::Break)
 }
 
 /// What it is about, in the words of its kind.

@@ -12,7 +12,7 @@ use crate::domain::identity::{Ids as _, RandomIds};
 use crate::domain::visible;
 
 use super::batch_input::read_calls;
-use super::call_report::{exit_code, remarks, report};
+use super::call_report::{exit_code, remarks, report_among_others};
 use super::client::{Answer, Client, MAX_WAIT, Query};
 use super::color::Tone;
 use super::connection::{ConnectionArgs, Role};
@@ -143,7 +143,7 @@ fn show(call: &Call, value: &Value, output: &mut Output) -> Result<(), CliError>
     let id = paint.tone(Tone::Strong, &visible::one_line(&call.key.call_id));
     let name = visible::one_line(&call.tool_name);
     output.prepared(&format!("== {id} {name} {}\n", paint.status(status, status)))?;
-    report(call, false, output)?;
+    report_among_others(call, output)?;
     remarks(call, value);
     Ok(())
 }

@@ -10,13 +10,23 @@ use super::output::{self, Output};
 
 /// The result's text on standard output; not again where its output was printed as it came.
 pub(super) fn report(call: &Call, streamed: bool, output: &mut Output) -> Result<(), CliError> {
-    let Some(result) = &call.result else { return Ok(()) };
     // What is no output of the tool's (a refusal, an error) stands only in the result.
     if streamed && call.status == CallStatus::Completed {
         return Ok(());
     }
-    let end = if result.result.ends_with('\n') || result.result.is_empty() { "" } else { "\n" };
-    output.text(&format!("{}{end}", result.result))
+    output.text(&result_text(call))
+}
+
+/// The same among the results of other calls, whose heads it must not look like.
+pub(super) fn report_among_others(call: &Call, output: &mut Output) -> Result<(), CliError> {
+    output.quoted(&result_text(call))
+}
+
+/// The result in whole lines.
+fn result_text(call: &Call) -> String {
+    let text = call.result.as_ref().map_or("", |result| result.result.as_str());
+    let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+    format!("{text}{end}")
 }
 
 /// What a person should know beside the result, on standard error.

@@ -43,6 +43,6 @@ pub(super) fn run(
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, command, "toolgate", &mut script);
-    output.prepared(&String::from_utf8_lossy(&script))?;
+    output.own(&String::from_utf8_lossy(&script))?;
     Ok(0)
 }

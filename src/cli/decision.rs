@@ -38,7 +38,8 @@ pub(super) async fn decide(
             output.json(&answer.text)?;
         } else {
             let decided: Approval = client.parse(&answer)?;
-            output.line(&sentence(&request, &decided))?;
+            let told = visible::again(&sentence(&request, &decided));
+            output.prepared(&format!("{}\n", visible::left_to_right(&told)))?;
         }
         // The rule is granted by the first; the others just run.
         if request.scope != Scope::Once {
@@ -100,7 +101,10 @@ fn only_offer(approval: &Approval, scope: Scope) -> Result<String, CliError> {
             format!("`toolgate approvals {}` shows what is offered", approval.approval_id),
         )),
         several => Err(CliError::usage(
-            format!("--scope {name} has several patterns here: {}", several.join("   ")),
+            format!(
+                "--scope {name} has several patterns here: {}",
+                visible::left_to_right(&visible::again(&several.join("   ")))
+            ),
             "choose one of them with --pattern",
         )),
     }

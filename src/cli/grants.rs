@@ -13,6 +13,7 @@ use super::error::CliError;
 use super::ids;
 use super::output::{self, Output};
 use super::paging::Paging;
+use super::rows::Fit;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -109,22 +110,24 @@ async fn list(args: &ListArgs, output: &mut Output) -> Result<u8, CliError> {
 
 fn row(output: &mut Output, grant: &Grant, first: bool) -> Result<(), CliError> {
     if first {
-        output.prepared(&format!(
-            "{:<36}  {:<7}  {:<20}  {:<12}  {:<19}  RULE\n",
+        let head = format!(
+            "{:<36}  {:<7}  {:<20}  {:<12}  {:<19}  ",
             "GRANT", "SCOPE", "SESSION OR ROOT", "AGENT", "UNTIL"
-        ))?;
+        );
+        output.listed(&head, "RULE", Fit::Break)?;
     }
     let holds_for = grant.session_id.as_deref().unwrap_or(&grant.workspace_root);
     let until: String = grant.expires_at.to_string().chars().take(19).collect();
-    output.prepared(&format!(
-        "{:<36}  {:<7}  {:<20}  {:<12}  {:<19}  {}\n",
+    let head = format!(
+        "{:<36}  {:<7}  {:<20}  {:<12}  {:<19}  ",
         visible::one_line(&grant.grant_id),
         scope_name(grant.scope),
         visible::one_line(holds_for),
         visible::one_line(&grant.agent),
         until,
-        visible::one_line(&rule_in(&grant.pattern, grant.directory.as_deref())),
-    ))
+    );
+    let rule = visible::one_line(&rule_in(&grant.pattern, grant.directory.as_deref()));
+    output.listed(&visible::left_to_right(&head), &visible::left_to_right(&rule), Fit::Break)
 }
 
 async fn revoke(args: &RevokeArgs, output: &mut Output) -> Result<u8, CliError> {
@@ -135,7 +138,8 @@ async fn revoke(args: &RevokeArgs, output: &mut Output) -> Result<u8, CliError> 
         output.json(&value.to_string())?;
     } else {
         let rule = rule_in(&grant.pattern, grant.directory.as_deref());
-        output.line(&format!("revoked {}: {rule}", grant.grant_id))?;
+        let told = visible::again(&format!("revoked {}: {rule}", grant.grant_id));
+        output.prepared(&format!("{}\n", visible::left_to_right(&told)))?;
     }
     Ok(0)
 }

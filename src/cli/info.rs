@@ -13,6 +13,7 @@ use super::color::{Paint, Tone};
 use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
 use super::output::Output;
+use super::rows::MORE_OF_FIELD;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -39,7 +40,8 @@ pub(super) async fn run(args: InfoArgs, output: &mut Output) -> Result<u8, CliEr
     if args.json {
         output.json(&answer.text)?;
     } else {
-        output.prepared(&described(&answer.value, client.address(), output.paint()))?;
+        let text = described(&answer.value, client.address(), output.paint());
+        output.rows(&text, MORE_OF_FIELD)?;
     }
     Ok(0)
 }

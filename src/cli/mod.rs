@@ -30,6 +30,7 @@ mod output;
 mod paging;
 mod place;
 mod progress;
+mod rows;
 mod rules;
 mod serve;
 mod sessions;

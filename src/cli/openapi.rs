@@ -17,6 +17,6 @@ The same as a server answers on /openapi.json; no server is needed.";
 
 /// Prints it.
 pub(super) fn run(output: &mut Output) -> Result<u8, CliError> {
-    output.prepared(&crate::http::openapi_text())?;
+    output.own(&crate::http::openapi_text())?;
     Ok(0)
 }

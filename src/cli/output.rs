@@ -11,6 +11,7 @@ use crate::domain::visible;
 
 use super::color::Paint;
 use super::error::CliError;
+use super::rows::{Columns, Fit, MORE};
 
 /// How often a command that waits for events looks whether anybody still reads.
 const READER_CHECK: Duration = Duration::from_secs(1);
@@ -44,18 +45,53 @@ impl Output {
         self.paint
     }
 
-    /// One line; whatever is in it stays on it.
-    pub(super) fn line(&mut self, text: &str) -> Result<(), CliError> {
-        self.write(&format!("{}\n", visible::again(text)))
+    /// How wide it is now.
+    pub(super) fn columns(&self) -> Columns {
+        if self.is_stdout { Columns::of(&io::stdout()) } else { Columns::default() }
     }
 
-    /// Text of several lines, as it comes: no line break is added.
+    /// One line; whatever is in it stays on it, or in rows that are marked as going on.
+    pub(super) fn line(&mut self, text: &str) -> Result<(), CliError> {
+        self.prepared(&format!("{}\n", visible::again(text)))
+    }
+
+    /// Text of several lines, as it comes: no line break is added, since the next part may go on with the last of them.
+    /// All of it is from outside; no line of this program's stands beneath another of it.
     pub(super) fn text(&mut self, text: &str) -> Result<(), CliError> {
         self.write(&visible::lines_again(text))
     }
 
-    /// Text whose outside parts are escaped already: a second time would fold its own columns.
+    /// Text of several lines among which this program's own stand: on a terminal each is marked.
+    pub(super) fn quoted(&mut self, text: &str) -> Result<(), CliError> {
+        if !self.columns().are_some() || text.is_empty() {
+            return self.text(text);
+        }
+        let shown = visible::lines_again(text);
+        let lines = shown.strip_suffix('\n').unwrap_or(&shown).split('\n');
+        let mut marked = String::with_capacity(shown.len() + shown.len() / 8);
+        for line in lines {
+            let _ = writeln!(marked, "{MORE}{line}");
+        }
+        self.prepared(&marked)
+    }
+
+    /// Lines whose outside parts are escaped already: a second time would fold their own columns.
     pub(super) fn prepared(&mut self, text: &str) -> Result<(), CliError> {
+        self.rows(text, MORE)
+    }
+
+    /// The same, with this before each row that goes on from the one above.
+    pub(super) fn rows(&mut self, text: &str, more: &str) -> Result<(), CliError> {
+        self.write(&self.columns().broken(text, more))
+    }
+
+    /// A row of a list, escaped already: its columns, and what it is about.
+    pub(super) fn listed(&mut self, head: &str, last: &str, fit: Fit) -> Result<(), CliError> {
+        self.write(&format!("{}\n", self.columns().listed(head, last, fit)))
+    }
+
+    /// A document of this program's own, for programs and files above all: with nothing from outside.
+    pub(super) fn own(&mut self, text: &str) -> Result<(), CliError> {
         self.write(text)
     }
 
@@ -98,7 +134,9 @@ fn is_closed(file: impl AsFd) -> bool {
 /// Tells a person something beside the result. The text must be escaped already; that it cannot
 /// be written is nothing to stop for.
 pub(super) fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let stderr = io::stderr();
+    let text = Columns::of(&stderr).broken(text, MORE);
+    let _ = writeln!(&stderr, "{text}");
 }
 
 /// The same for text that is not escaped yet; line breaks stay.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use crate::domain::visible;
 
+use super::rows::Columns;
+
 /// What happens faster than this needs no line.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The line must not wrap: it could not be wiped then.
@@ -25,7 +27,8 @@ pub(super) async fn while_waiting<T>(label: &str, future: impl Future<Output = T
             output = &mut future => break output,
             _ = ticks.tick() => {
                 seconds += PATIENCE.as_secs();
-                draw(&format!("\r\u{1b}[K{label} … {seconds} s"));
+                let line = Columns::of(&std::io::stderr()).clipped(&format!("{label} … {seconds} s"));
+                draw(&format!("\r\u{1b}[K{line}"));
             }
         }
     };

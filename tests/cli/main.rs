@@ -5,6 +5,7 @@
 mod calls;
 mod completions;
 mod decisions;
+mod edge;
 mod events;
 mod failures;
 mod help;

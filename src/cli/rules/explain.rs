@@ -13,6 +13,7 @@ use crate::cli::client::Client;
 use crate::cli::connection::{ConnectionArgs, Role};
 use crate::cli::error::{CliError, DENIED, WAITS};
 use crate::cli::output::Output;
+use crate::cli::rows::MORE_OF_FIELD;
 use crate::cli::sessions::ModeArg;
 use crate::config::{self, LoadedConfig, Overrides, PermissionsConfig};
 use crate::domain::explanation::{Explanation, Verdict};
@@ -86,7 +87,7 @@ pub(super) async fn run(args: &ExplainArgs, output: &mut Output) -> Result<u8, C
     if args.json {
         output.json(&told.json(more).to_string())?;
     } else {
-        output.prepared(&told.text(output.paint()))?;
+        output.rows(&told.text(output.paint()), MORE_OF_FIELD)?;
     }
     Ok(match decision {
         Verdict::Allow => 0,

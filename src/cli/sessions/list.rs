@@ -7,6 +7,7 @@ use crate::cli::connection::{ConnectionArgs, Role};
 use crate::cli::error::CliError;
 use crate::cli::output::{self, Output};
 use crate::cli::paging::Paging;
+use crate::cli::rows::Fit;
 use crate::domain::session::{Session, SessionStatus};
 use crate::domain::visible;
 
@@ -58,21 +59,20 @@ pub(super) async fn run(args: &ListArgs, output: &mut Output) -> Result<u8, CliE
 
 fn row(output: &mut Output, session: &Session, first: bool) -> Result<(), CliError> {
     if first {
-        output.prepared(&format!(
-            "{:<36}  {:<6}  {:<19}  {:<12}  {:>6}  WORKSPACE\n",
-            "SESSION", "STATUS", "SINCE", "MODE", "EVENTS"
-        ))?;
+        let head =
+            format!("{:<36}  {:<6}  {:<19}  {:<12}  {:>6}  ", "SESSION", "STATUS", "SINCE", "MODE", "EVENTS");
+        output.listed(&head, "WORKSPACE", Fit::Clip)?;
     }
     let status = status_name(session.status);
     let since: String = session.created_at.to_string().chars().take(19).collect();
-    output.prepared(&format!(
-        "{:<36}  {}  {since:<19}  {:<12}  {:>6}  {}\n",
+    let head = format!(
+        "{:<36}  {}  {since:<19}  {:<12}  {:>6}  ",
         visible::one_line(&session.session_id),
         output.paint().status(status, &format!("{status:<6}")),
         mode_name(session),
         session.last_seq,
-        visible::one_line(&session.workspace),
-    ))
+    );
+    output.listed(&head, &visible::one_line(&session.workspace), Fit::Clip)
 }
 
 /// The status as it stands on the wire.

@@ -12,6 +12,7 @@ use crate::cli::connection::{ConnectionArgs, Role};
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::paging::Paging;
+use crate::cli::rows::{Fit, MORE_OF_FIELD};
 use crate::domain::about;
 use crate::domain::call::Call;
 use crate::domain::session::Session;
@@ -53,7 +54,7 @@ pub(super) async fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, CliE
             return Ok(0);
         }
     } else {
-        output.prepared(&described(&client.parse(&answer)?, output.paint()))?;
+        output.rows(&described(&client.parse(&answer)?, output.paint()), MORE_OF_FIELD)?;
     }
     let mut pages = Paging::new(&client, &["sessions", &args.id, "calls"], Vec::new());
     while let Some(items) = pages.next().await? {
@@ -62,7 +63,8 @@ pub(super) async fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, CliE
                 output.json(&value.to_string())?;
             } else {
                 let call = client.read_as(&value)?;
-                output.prepared(&line(&call, output.paint()))?;
+                let (head, what) = line(&call, output.paint());
+                output.listed(&head, &what, Fit::Break)?;
             }
         }
     }
@@ -93,15 +95,16 @@ fn described(session: &Session, paint: Paint) -> String {
     text
 }
 
-fn line(call: &Call, paint: Paint) -> String {
+/// A call's row, and what it is about.
+fn line(call: &Call, paint: Paint) -> (String, String) {
     let status = call.status.as_str();
     let turn = call.key.turn.as_ref().map(|turn| format!(" (turn {})", visible::one_line(turn)));
-    format!(
-        "  {}  {:<20}  {:<10} {}{}\n",
+    let head = format!(
+        "  {}  {:<20}  {:<10} ",
         paint.status(status, &format!("{status:<17}")),
         visible::one_line(&call.key.call_id),
         visible::one_line(&call.tool_name),
-        visible::clipped_again(&visible::json(&about::json(&call.arguments)), ARGUMENTS_MAX),
-        turn.unwrap_or_default(),
-    )
+    );
+    let what = visible::clipped_again(&visible::json(&about::json(&call.arguments)), ARGUMENTS_MAX);
+    (head, format!("{what}{}", turn.unwrap_or_default()))
 }

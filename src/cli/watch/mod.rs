@@ -11,7 +11,7 @@ mod pending;
 mod state;
 mod terminal;
 mod view;
-mod wrap;
+pub(super) mod wrap;
 
 use std::io::IsTerminal as _;
 

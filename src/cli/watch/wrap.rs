@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// The text in pieces of at most `width` columns, as they are drawn. A sign that is wider than that stands alone.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<&str> {
+pub(in crate::cli) fn wrap(text: &str, width: usize) -> Vec<&str> {
     let width = width.max(1);
     if text.is_ascii() {
         // Escaped ASCII has one column a byte.

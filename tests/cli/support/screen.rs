@@ -67,6 +67,10 @@ impl Screen {
                 self.strange.push(format!("{c:?}"));
             }
             c => {
+                // As terminals do it: not with the last column's character, but with the one after it.
+                if self.column >= self.width {
+                    (self.row, self.column) = ((self.row + 1).min(self.cells.len() - 1), 0);
+                }
                 if let Some(cell) = self.cells.get_mut(self.row).and_then(|line| line.get_mut(self.column)) {
                     *cell = c;
                 }
