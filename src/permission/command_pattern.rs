@@ -73,6 +73,10 @@ impl Token {
         self.parts.join(STAR.encode_utf8(&mut [0; 4]))
     }
 
+    fn of_marked(word: &str) -> Self {
+        Self { parts: word.split(STAR).map(str::to_owned).collect() }
+    }
+
     fn is_star(&self) -> bool {
         self.parts.len() > 1 && self.parts.iter().all(String::is_empty)
     }
@@ -404,13 +408,15 @@ impl OfSubcommand {
         let told = pattern.tokens.iter().take_while(|token| !token.is_star());
         let marked: Vec<String> = told.map(Token::marked).collect();
         let words: Vec<&str> = marked.iter().map(String::as_str).collect();
+        let words = subcommand::apart(&words).unwrap_or(words);
         // `ls*`: whatever follows is meant, too.
         let open = pattern.open || pattern.tokens.last().is_some_and(Token::ends_in_star);
         for (meant, behind) in subcommand::readings(&words) {
             let names = words.get(behind..).unwrap_or_default();
             let names = names.iter().copied().take(MAX_NAMES).take_while(|name| !name.starts_with('-'));
             let mut names: Vec<&str> = names.collect();
-            let rest = pattern.tokens.get(behind + names.len()..).unwrap_or_default().to_vec();
+            let rest = words.iter().skip(behind + names.len()).map(|word| Token::of_marked(word));
+            let rest: Vec<Token> = rest.chain(pattern.tokens.iter().skip(marked.len()).cloned()).collect();
             into.add(meant, names.iter().copied(), Self { number, rest: rest.clone(), open });
             // What the last one may be itself has other names.
             if let Some(last) = names.last_mut()

@@ -9,7 +9,7 @@ mod tree;
 use foldhash::HashMap;
 
 use self::names::Name;
-pub(in crate::permission) use self::names::STAR;
+pub(in crate::permission) use self::names::{STAR, apart};
 pub(super) use self::programs::runs_scripts;
 pub(in crate::permission) use self::programs::{Meant, readings};
 use self::tree::Named;
@@ -25,6 +25,8 @@ pub(in crate::permission) struct Rules<R> {
     of_scripts: Named<R>,
     /// Of scripts of which a part is a star.
     of_folders: Named<R>,
+    /// Words of one of the programs may say two things.
+    joined: bool,
 }
 
 /// A rule that may name what is run, by which program.
@@ -41,7 +43,7 @@ pub(in crate::permission) struct Found<'f, 's, R> {
 impl<R> Default for Rules<R> {
     fn default() -> Self {
         let scripts = || Named::new(Name::Script);
-        Self { of_programs: HashMap::default(), of_scripts: scripts(), of_folders: scripts() }
+        Self { of_programs: HashMap::default(), of_scripts: scripts(), of_folders: scripts(), joined: false }
     }
 }
 
@@ -60,6 +62,7 @@ impl<R> Rules<R> {
             }
             Meant::Script => (&mut self.of_scripts, None),
             Meant::Program(program, subcommand) => {
+                self.joined |= names::joins_words(program);
                 let root = || Named::new(Name::behind(program));
                 (self.of_programs.entry(program.to_owned()).or_insert_with(root), subcommand)
             }
@@ -79,12 +82,19 @@ impl<R> Rules<R> {
             return;
         }
         let whole = Words(segment.whole_words().collect());
-        self.each_among(&whole, segment.begins, &mut found);
+        self.each_reading(&whole, segment.begins, &mut found);
         // A word of a program that may run what it is given may be a command by itself (`--exec 'npm -s publish'`).
         if matches!(segment.begins, Begins::Guessed | Begins::Any | Begins::AllGuessed) {
             for word in segment.spaced() {
-                self.each_among(&Words(word.split_whitespace().collect()), Begins::AllGuessed, &mut found);
+                self.each_reading(&Words(word.split_whitespace().collect()), Begins::AllGuessed, &mut found);
             }
+        }
+    }
+
+    fn each_reading<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
+        self.each_among(words, begins, found);
+        if let Some(apart) = self.joined.then(|| apart(&words.0)).flatten() {
+            self.each_among(&Words(apart), begins, found);
         }
     }
 
@@ -245,6 +255,7 @@ mod tests {
         let words = words.unwrap_or_else(|| command.split(' ').map(str::to_owned).collect());
         let segment = Segment::runs(&words, begins);
         let rule: Vec<&str> = rule.split(' ').collect();
+        let rule = apart(&rule).unwrap_or(rule);
         let mut rules = Rules::default();
         for (meant, behind) in readings(&rule) {
             rules.add(meant, rule[behind..].iter().copied().take(MAX_NAMES), ());
@@ -283,6 +294,32 @@ mod tests {
             ("docker image remove x", "docker image rm", true),
             ("kubectl delete ns/x", "kubectl delete namespace", true),
             ("kubectl delete pod x", "kubectl delete namespace", false),
+            ("kubectl get secret/x -o yaml", "kubectl get secret", true),
+            ("kubectl get secrets -o yaml", "kubectl get secret", true),
+            ("kubectl get pods,secrets", "kubectl get secret", true),
+            ("kubectl get secrets.v1. x", "kubectl get secret", true),
+            ("kubectl get pods", "kubectl get secret", false),
+            ("kubectl get secret x", "kubectl get pods", false),
+            ("kubectl -n secret get pods", "kubectl get secret", false),
+            ("kubectl delete po x", "kubectl delete pod", true),
+            ("kubectl delete Pods x", "kubectl delete pod", true),
+            ("kubectl delete pod x", "kubectl delete po", true),
+            ("kubectl delete pod/x", "kubectl delete pod x", true),
+            ("kubectl delete pod x", "kubectl delete pod/x", true),
+            ("kubectl delete pod/y", "kubectl delete pod/x", false),
+            ("kubectl delete pod/a secret/b", "kubectl delete secret", true),
+            ("kubectl delete pod a b", "kubectl delete secret", false),
+            ("kubectl delete deploy x", "kubectl delete deployment", true),
+            ("kubectl delete deployment.apps/x", "kubectl delete deployment", true),
+            ("kubectl delete deploy,ns x", "kubectl delete namespace", true),
+            ("kubectl delete pods,namespaces --all", "kubectl delete namespace", true),
+            ("kubectl delete ingresses x", "kubectl delete ing", true),
+            ("kubectl delete networkpolicies x", "kubectl delete netpol", true),
+            ("kubectl delete all --all", "kubectl delete pod", true),
+            ("kubectl get pods", "kubectl get all", false),
+            ("kubectl rollout restart deploy/x", "kubectl rollout restart deployment", true),
+            ("kubectl rollout status deploy/x", "kubectl rollout restart deployment", false),
+            ("oc delete svc/x", "oc delete services", true),
             ("rails g model", "rails generate", true),
             ("gsutil -m rm -r gs://x", "gsutil rm", true),
             ("mysqladmin -u root drop x", "mysqladmin drop", true),

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use super::super::super::commands::kind::base_name;
 use super::super::super::commands::names::Names;
 use super::super::super::lexical::file_name;
 
@@ -14,6 +15,55 @@ use super::super::super::lexical::file_name;
 static TAKE_TARGETS: Names = Names::of(&[
     "make just task rake rails mvn gradle ant sbt lein mix invoke doit scons ninja grunt gulp turbo nx",
 ]);
+
+/// Those that take kinds of things behind a subcommand.
+static TAKE_KINDS: Names = Names::of(&["kubectl oc"]);
+
+/// Kinds by their short names (`kubectl api-resources`).
+const KINDS: &[(&str, &str)] = &[
+    ("cj", "cronjob"),
+    ("cm", "configmap"),
+    ("crd", "customresourcedefinition"),
+    ("csr", "certificatesigningrequest"),
+    ("cs", "componentstatus"),
+    ("dc", "deploymentconfig"),
+    ("deploy", "deployment"),
+    ("ds", "daemonset"),
+    ("ep", "endpoint"),
+    ("ev", "event"),
+    ("hpa", "horizontalpodautoscaler"),
+    ("ing", "ingress"),
+    ("limits", "limitrange"),
+    ("netpol", "networkpolicy"),
+    ("no", "node"),
+    ("ns", "namespace"),
+    ("pc", "priorityclass"),
+    ("pdb", "poddisruptionbudget"),
+    ("po", "pod"),
+    ("pv", "persistentvolume"),
+    ("pvc", "persistentvolumeclaim"),
+    ("quota", "resourcequota"),
+    ("rc", "replicationcontroller"),
+    ("rs", "replicaset"),
+    ("sa", "serviceaccount"),
+    ("sc", "storageclass"),
+    ("sts", "statefulset"),
+    ("svc", "service"),
+];
+
+/// What kubectl takes `all` for.
+const ALL_KINDS: &[&str] = &[
+    "pod",
+    "service",
+    "deployment",
+    "replicaset",
+    "replicationcontroller",
+    "statefulset",
+    "daemonset",
+    "job",
+    "cronjob",
+    "horizontalpodautoscaler",
+];
 
 /// Subcommands that run another one of the same program (cargo-watch: `-x`; cargo-hack; `yarn workspace NAME`).
 const PASS_ON: &[(&str, &str)] = &[
@@ -131,6 +181,8 @@ pub(super) enum Name {
     Goal(String),
     /// The path of a script.
     Script,
+    /// A kind of things, or one of them.
+    Kind,
     /// Any other.
     Further,
 }
@@ -140,6 +192,15 @@ impl Name {
     pub(super) fn behind(program: &str) -> Self {
         let of_it = if TAKE_TARGETS.has(program) { Self::Goal } else { Self::Subcommand };
         of_it(program.to_owned())
+    }
+
+    /// What stands behind this one.
+    pub(super) fn next(&self) -> Self {
+        match self {
+            Self::Subcommand(program) if TAKE_KINDS.has(program) => Self::Kind,
+            Self::Kind => Self::Kind,
+            _ => Self::Further,
+        }
     }
 
     /// Whether several may stand there, one beside the other.
@@ -153,6 +214,8 @@ impl Name {
             Self::Subcommand(program) => PASS_ON.contains(&(program, word)),
             // `uv run x.py`, `coverage run x.py`
             Self::Script => word == "run",
+            // `kubectl delete pod/a secret/b`, taken apart
+            Self::Kind => word.ends_with('/'),
             Self::Goal(_) | Self::Further => false,
         }
     }
@@ -174,7 +237,16 @@ impl Name {
                 std::iter::once(goals).chain(parts).flat_map(|goal| goal_keys(program, goal)).collect()
             }
             Self::Script => vec![without_ending(file_name(word)).into()],
+            Self::Kind => further_keys(word).into_iter().chain(kinds(word).map(Cow::Owned)).collect(),
             Self::Further => further_keys(word),
+        }
+    }
+
+    /// What a word of a command stands for besides, though not what a rule says.
+    pub(super) fn includes(&self, word: &str) -> &'static [&'static str] {
+        match self {
+            Self::Kind if kinds(word).any(|kind| kind == "all") => ALL_KINDS,
+            _ => &[],
         }
     }
 
@@ -241,19 +313,60 @@ fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
     [Some(goal), bare, other].into_iter().flatten().map(without_dots).chain(shortened).collect()
 }
 
-/// Words behind a subcommand that most programs take for one another: `gh pr new`, `docker image remove`, `kubectl delete ns/x`.
-const FURTHER: &[&[&str]] = &[
-    &["rm", "remove", "delete", "del", "destroy"],
-    &["create", "new"],
-    &["ls", "list"],
-    &["ns", "namespace", "namespaces"],
-];
+/// Words behind a subcommand that most programs take for one another: `gh pr new`, `docker image remove`.
+const FURTHER: &[&[&str]] =
+    &[&["rm", "remove", "delete", "del", "destroy"], &["create", "new"], &["ls", "list"]];
 
 fn further_keys(word: &str) -> Vec<Cow<'_, str>> {
-    let kind = word.split('/').next().unwrap_or(word);
-    let meant = FURTHER.iter().find(|names| names.contains(&kind)).and_then(|names| names.first());
+    let meant = FURTHER.iter().find(|names| names.contains(&word)).and_then(|names| names.first());
     let meant = meant.filter(|meant| **meant != word).map(|meant| Cow::Borrowed(*meant));
     std::iter::once(Cow::Borrowed(word)).chain(meant).collect()
+}
+
+/// The kinds that a word names (`po`, `pods,secrets`, `deployments.v1.apps`, `pod/`), each by one name.
+fn kinds(word: &str) -> impl Iterator<Item = String> {
+    word.split(',').map(|kind| {
+        let kind = kind.split(['/', '.']).next().unwrap_or_default().to_ascii_lowercase();
+        if let Some((_, long)) = KINDS.iter().find(|(short, _)| *short == kind) {
+            return (*long).to_owned();
+        }
+        // Both are brought to one form; that it is a word does not matter.
+        match (kind.strip_suffix("ies"), kind.strip_suffix("sses"), kind.strip_suffix('s')) {
+            (Some(one), ..) => format!("{one}y"),
+            (_, Some(one), _) => format!("{one}ss"),
+            (.., Some(one)) if !one.ends_with('s') => one.to_owned(),
+            _ => kind,
+        }
+    })
+}
+
+/// The words with those taken apart that say two things, where there are such: `pod/x` is `pod/ x` to kubectl.
+pub(in crate::permission) fn apart<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
+    let program = words.iter().map(|word| base_name(word)).find(|name| joins_words(name))?;
+    let mut out = Vec::with_capacity(words.len());
+    for word in words {
+        match two_of(program, word) {
+            Some((one, other)) => out.extend([one, other].into_iter().filter(|word| !word.is_empty())),
+            None => out.push(*word),
+        }
+    }
+    (out.len() > words.len() || out != words).then_some(out)
+}
+
+/// Whether words of the program may say two things.
+pub(super) fn joins_words(program: &str) -> bool {
+    TAKE_KINDS.has(program)
+}
+
+/// What the word says to the program, if it is two things.
+fn two_of<'w>(program: &str, word: &'w str) -> Option<(&'w str, &'w str)> {
+    let (kind, name) = word.split_at(word.find('/')? + 1);
+    let is_kind = kind.starts_with(|c: char| c.is_ascii_alphabetic())
+        && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b))
+        && base_name(word) != program;
+    // `pod/*` is any pod, or all of them.
+    let is_any = name.chars().all(|c| c == STAR);
+    is_kind.then_some((kind, if is_any { "" } else { name }))
 }
 
 /// A variable that the word sets, and to what.

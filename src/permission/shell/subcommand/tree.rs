@@ -45,7 +45,7 @@ impl<R> Named<R> {
         let next = self.children.len();
         let number = *self.numbers.entry(name.to_owned()).or_insert(next);
         if number == next {
-            self.children.push(Self::new(Name::Further));
+            self.children.push(Self::new(self.says.next()));
             self.spelt.push(name.to_owned());
             match self.says.beginning(name).filter(|_| is_starred(name)) {
                 Some(beginning) => self.starred.add(beginning, number),
@@ -73,6 +73,9 @@ impl<R> Named<R> {
         for key in self.says.keys(word) {
             self.called.get(key.as_ref()).into_iter().flatten().filter(|n| fits(n)).for_each(|n| each(*n));
             self.starred.may_be(&key).filter(|n| fits(n)).for_each(&mut each);
+        }
+        for key in self.says.includes(word) {
+            self.called.get(*key).into_iter().flatten().for_each(|n| each(*n));
         }
         if !self.starred.lengths.is_empty() {
             for folder in self.says.folders(word) {
