@@ -7,7 +7,7 @@ use super::commands::leading_out;
 use super::lexical::{between_blanks, file_name};
 use super::shell;
 use super::shell::scan::{Segment, Sight};
-use super::shell::subcommand::{self, Found, MAX_NAMES, Rules};
+use super::shell::subcommand::{self, Found, MAX_NAMES, Rules, STAR};
 
 /// The text between the parentheses of a `Bash(…)` rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,15 @@ impl Token {
             }
         }
         Self { parts }
+    }
+
+    /// The word, each star by the mark for it.
+    fn marked(&self) -> String {
+        self.parts.join(STAR.encode_utf8(&mut [0; 4]))
+    }
+
+    fn of_marked(word: &str) -> Self {
+        Self { parts: word.split(STAR).map(str::to_owned).collect() }
     }
 
     fn is_star(&self) -> bool {
@@ -396,12 +405,29 @@ struct OfSubcommand {
 impl OfSubcommand {
     /// Puts a pattern among those of what it speaks of, if there is a program with subcommands or a script in it.
     fn put(number: usize, pattern: &CommandPattern, into: &mut Rules<Self>) {
-        let literals: Vec<&str> = pattern.tokens.iter().map_while(Token::literal).collect();
-        for (meant, behind) in subcommand::readings(&literals) {
-            let names = literals.get(behind..).unwrap_or_default();
+        let told = pattern.tokens.iter().take_while(|token| !token.is_star());
+        let marked: Vec<String> = told.map(Token::marked).collect();
+        let words: Vec<&str> = marked.iter().map(String::as_str).collect();
+        let words = subcommand::apart(&words).unwrap_or(words);
+        // `ls*`: whatever follows is meant, too.
+        let open = pattern.open || pattern.tokens.last().is_some_and(Token::ends_in_star);
+        for (meant, behind) in subcommand::readings(&words) {
+            let names = words.get(behind..).unwrap_or_default();
             let names = names.iter().copied().take(MAX_NAMES).take_while(|name| !name.starts_with('-'));
-            let rest = pattern.tokens.get(behind + names.clone().count()..).unwrap_or_default().to_vec();
-            into.add(meant, names, Self { number, rest, open: pattern.open });
+            let mut names: Vec<&str> = names.collect();
+            let rest = words.iter().skip(behind + names.len()).map(|word| Token::of_marked(word));
+            let rest: Vec<Token> = rest.chain(pattern.tokens.iter().skip(marked.len()).cloned()).collect();
+            into.add(meant, names.iter().copied(), Self { number, rest: rest.clone(), open });
+            // What the last one may be itself has other names.
+            if let Some(last) = names.last_mut()
+                && let Some(itself) = last.strip_suffix(STAR)
+                && !itself.is_empty()
+                && !itself.ends_with('/')
+                && !itself.contains(STAR)
+            {
+                *last = itself;
+                into.add(meant, names.into_iter(), Self { number, rest, open });
+            }
         }
     }
 
@@ -704,6 +730,62 @@ mod tests {
         };
         assert!(finds(&command));
         assert!(!finds(&command.replacen("a ", "b ", 2)));
+    }
+
+    #[test]
+    fn a_star_within_a_word_hides_no_other_writing() {
+        let may_be = |pattern: &str, command: &str| {
+            let pattern = CommandPattern::parse(pattern).unwrap();
+            let set = CommandSet::compile([(3, &pattern)].into_iter());
+            set.first_match(&[Segment::runs(&words(command), Begins::Told)], Sight::Guessed).is_some()
+        };
+        for (pattern, command, want) in [
+            ("scripts/*", "./scripts/deploy.sh", true),
+            ("scripts/*", "/ws/scripts/deploy.sh prod", true),
+            ("scripts/*", "a/../scripts/sub/deploy.sh", true),
+            ("scripts/*", "bash -x scripts/x.sh", true),
+            ("scripts/*", "cat scripts/x", false),
+            ("scripts/*", "git add scripts/x", false),
+            ("scripts/*", "./other/x.sh", false),
+            ("scripts/*", "./myscripts/x.sh", false),
+            ("scripts/*", "bash x.sh", false),
+            ("scripts/*", "bash other/scripts", false),
+            ("./scripts/*", "scripts/x.sh", true),
+            ("./scripts/*", "bash scripts/x.sh", true),
+            ("./scripts/*.sh", "bash scripts/x.sh", true),
+            ("./scripts/*.sh", "python3 scripts/x.py", false),
+            ("./scripts/* --prod", "bash scripts/x.sh --prod", true),
+            ("./scripts/* --prod", "bash scripts/x.sh --dry", false),
+            ("scripts/deploy*", "./scripts/deploy.sh", true),
+            ("scripts/deploy*", "bash deploy.sh", true),
+            ("scripts/deploy*", "bash scripts/build.sh", false),
+            ("./deploy*", "sh deploy.sh", true),
+            ("./deploy*", "sh build.sh", false),
+            ("./*.sh", "sh build.sh", true),
+            ("./*", "sh build.sh", false),
+            ("*/gradlew build", "sh tools/gradlew build", true),
+            ("bash scripts/*", "bash ./scripts/deploy.sh", true),
+            ("bash scripts/*", "sh scripts/x.sh", true),
+            ("bash scripts/*", "./scripts/x.sh", true),
+            ("python scripts/*", "python3 ./scripts/x.py", true),
+            ("node tools/*.js", "node tools/x", true),
+            ("kubectl delete*", "kubectl -n x delete pod y", true),
+            ("kubectl delete*", "kubectl -n x get pod y", false),
+            ("pip install*", "pip -q install x", true),
+            ("pip install*", "python3 -m pip install x", true),
+            ("pip install*", "pip3 list", false),
+            ("npm publish*", "npm -s pub", true),
+            ("npm run deploy*", "npm run -s deploy:prod x", true),
+            ("npm run deploy*", "npm run -s build", false),
+            ("yarn dep*", "yarn run deploy", true),
+            ("git push origin ma*", "git push -f origin main x", true),
+            ("git push origin ma*", "git push -f origin dev", false),
+            ("mvn deploy*", "mvn clean deploy:deploy-file", true),
+            ("gradle publish*", "gradle :a:publishToX", true),
+            ("gradle publish*", "gradle build", false),
+        ] {
+            assert_eq!(may_be(pattern, command), want, "{pattern}: {command}");
+        }
     }
 
     #[test]

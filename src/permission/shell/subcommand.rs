@@ -3,12 +3,16 @@
 //! a value or none.
 
 mod names;
+mod programs;
+mod tree;
 
 use foldhash::HashMap;
 
 use self::names::Name;
-pub(super) use self::names::runs_scripts;
-pub(in crate::permission) use self::names::{Meant, readings};
+pub(in crate::permission) use self::names::{STAR, apart};
+pub(super) use self::programs::runs_scripts;
+pub(in crate::permission) use self::programs::{Meant, readings};
+use self::tree::Named;
 use super::segment::{Begins, Role, Segment, is_assignment};
 
 /// More names behind a program than any has; further ones count wherever they stand behind these.
@@ -19,6 +23,10 @@ pub(in crate::permission) const MAX_NAMES: usize = 8;
 pub(in crate::permission) struct Rules<R> {
     of_programs: HashMap<String, Named<R>>,
     of_scripts: Named<R>,
+    /// Of scripts of which a part is a star.
+    of_folders: Named<R>,
+    /// Words of one of the programs may say two things.
+    joined: bool,
 }
 
 /// A rule that may name what is run, by which program.
@@ -34,7 +42,8 @@ pub(in crate::permission) struct Found<'f, 's, R> {
 
 impl<R> Default for Rules<R> {
     fn default() -> Self {
-        Self { of_programs: HashMap::default(), of_scripts: Named::new(Name::Script) }
+        let scripts = || Named::new(Name::Script);
+        Self { of_programs: HashMap::default(), of_scripts: scripts(), of_folders: scripts(), joined: false }
     }
 }
 
@@ -46,9 +55,14 @@ impl<R> Rules<R> {
         names: impl Iterator<Item = &'n str>,
         rule: R,
     ) {
+        let mut names = names.peekable();
         let (root, subcommand) = match meant {
+            Meant::Script if names.peek().is_some_and(|name| names::is_starred(name)) => {
+                (&mut self.of_folders, None)
+            }
             Meant::Script => (&mut self.of_scripts, None),
             Meant::Program(program, subcommand) => {
+                self.joined |= names::joins_words(program);
                 let root = || Named::new(Name::behind(program));
                 (self.of_programs.entry(program.to_owned()).or_insert_with(root), subcommand)
             }
@@ -68,39 +82,55 @@ impl<R> Rules<R> {
             return;
         }
         let whole = Words(segment.whole_words().collect());
-        self.each_among(&whole, segment.begins, &mut found);
+        self.each_reading(&whole, segment.begins, &mut found);
         // A word of a program that may run what it is given may be a command by itself (`--exec 'npm -s publish'`).
         if matches!(segment.begins, Begins::Guessed | Begins::Any | Begins::AllGuessed) {
             for word in segment.spaced() {
-                self.each_among(&Words(word.split_whitespace().collect()), Begins::AllGuessed, &mut found);
+                self.each_reading(&Words(word.split_whitespace().collect()), Begins::AllGuessed, &mut found);
             }
+        }
+    }
+
+    fn each_reading<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
+        self.each_among(words, begins, found);
+        if let Some(apart) = self.joined.then(|| apart(&words.0)).flatten() {
+            self.each_among(&Words(apart), begins, found);
         }
     }
 
     fn each_among<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
         let known = |name: &str| self.of_programs.contains_key(name);
-        let is_program = |word: &str| names::program(word, known).is_some();
-        let scripts = !self.of_scripts.children.is_empty();
+        let is_program = |word: &str| programs::program(word, known).is_some();
+        let folders = !self.of_folders.children.is_empty();
+        let scripts = folders || !self.of_scripts.children.is_empty();
         let is_script = |word: &str| word.contains('/') || runs_scripts(word);
         if !words.0.iter().any(|word| is_program(word) || scripts && is_script(word)) {
             return;
         }
         let mut programs: HashMap<&str, Places> = HashMap::default();
-        let mut script_places = Vec::new();
+        let (mut script_places, mut folder_places) = (Vec::new(), Vec::new());
+        // Operands in a folder are many: one is a script of it only where it is run for all that is known.
+        let runs = |at: usize, word: &str| match begins {
+            Begins::Told => at == words.assigned(),
+            Begins::Guessed => at == words.assigned() || runs_scripts(word),
+            _ => true,
+        };
         for (at, word) in words.beginnings(begins) {
-            if let Some((name, subcommand)) = names::program(word, known) {
+            if let Some((name, subcommand)) = programs::program(word, known) {
                 programs.entry(name).or_default().add(at + 1, subcommand);
             }
             if scripts && is_script(word) {
-                script_places.push(if runs_scripts(word) { at + 1 } else { at });
+                let place = if runs_scripts(word) { at + 1 } else { at };
+                script_places.push(place);
+                folder_places.extend(Some(place).filter(|_| folders && runs(at, word)));
             }
         }
         for (program, places) in programs {
             let Some(rules) = self.of_programs.get(program) else { continue };
             let mut behind = words.behind(rules, &places.plain);
             for (subcommand, mut reached) in places.reached {
-                if let Some(child) = rules.numbers.get(subcommand) {
-                    let places = behind.entry(*child).or_default();
+                if let Some(child) = rules.number(subcommand) {
+                    let places = behind.entry(child).or_default();
                     places.append(&mut reached);
                     places.sort_unstable();
                 }
@@ -108,9 +138,10 @@ impl<R> Rules<R> {
             words.tell(program, rules, &places.plain, found);
             words.go_on(program, rules, behind, found);
         }
-        let behind = words.behind(&self.of_scripts, &script_places);
-        let first = words.0.iter().find(|word| !is_assignment(word)).copied().unwrap_or_default();
-        words.go_on(first, &self.of_scripts, behind, found);
+        let first = words.0.get(words.assigned()).copied().unwrap_or_default();
+        for (rules, places) in [(&self.of_scripts, script_places), (&self.of_folders, folder_places)] {
+            words.go_on(first, rules, words.behind(rules, &places), found);
+        }
     }
 }
 
@@ -134,9 +165,14 @@ impl Places {
 struct Words<'s>(Vec<&'s str>);
 
 impl<'s> Words<'s> {
+    /// How many stand before the first program.
+    fn assigned(&self) -> usize {
+        self.0.iter().take_while(|word| is_assignment(word)).count()
+    }
+
     /// The places where a program may begin.
     fn beginnings(&self, begins: Begins) -> impl Iterator<Item = (usize, &'s str)> {
-        let first = self.0.iter().take_while(|word| is_assignment(word)).count();
+        let first = self.assigned();
         let may_begin = move |at: &usize| match begins {
             Begins::Inert | Begins::First => *at == first || self.0.get(first..=*at).is_some_and(is_module),
             Begins::Nowhere | Begins::Elsewhere | Begins::Listed => false,
@@ -207,56 +243,7 @@ impl<'s> Words<'s> {
 /// Whether the last of the words is the module that Python runs (`python3 -m pip`).
 fn is_module(words: &[&str]) -> bool {
     let [program, .., option, _] = words else { return false };
-    *option == "-m" && names::is_python(program)
-}
-
-/// Rules by the names that they say, one behind the other.
-#[derive(Debug, Clone)]
-struct Named<R> {
-    says: Name,
-    /// Those that say no further name.
-    rules: Vec<R>,
-    /// Those that do, with that name.
-    children: Vec<Named<R>>,
-    spelt: Vec<String>,
-    numbers: HashMap<String, usize>,
-    /// The same by each name that may stand for that one.
-    called: HashMap<String, Vec<usize>>,
-}
-
-impl<R> Named<R> {
-    fn new(says: Name) -> Self {
-        let (rules, children, spelt) = (Vec::new(), Vec::new(), Vec::new());
-        Self { says, rules, children, spelt, numbers: HashMap::default(), called: HashMap::default() }
-    }
-
-    fn child<'t>(&'t mut self, name: &str) -> &'t mut Self {
-        let next = self.children.len();
-        let number = *self.numbers.entry(name.to_owned()).or_insert(next);
-        if number == next {
-            self.children.push(Self::new(Name::Further));
-            self.spelt.push(name.to_owned());
-            for key in self.says.keys(name) {
-                self.called.entry(key.into_owned()).or_default().push(number);
-            }
-        }
-        &mut self.children[number]
-    }
-
-    /// Those that the word may name.
-    fn called(&self, word: &str, mut each: impl FnMut(usize)) {
-        let fits = |name: &str| self.says.fits(name, word);
-        if self.says.may_be_any(word) {
-            let all = self.spelt.iter().enumerate().filter(|(_, name)| fits(name));
-            return all.for_each(|(number, _)| each(number));
-        }
-        for key in self.says.keys(word) {
-            let numbers = self.called.get(key.as_ref()).into_iter().flatten();
-            numbers
-                .filter(|number| self.spelt.get(**number).is_some_and(|name| fits(name)))
-                .for_each(|n| each(*n));
-        }
-    }
+    *option == "-m" && programs::is_python(program)
 }
 
 #[cfg(test)]
@@ -268,6 +255,7 @@ mod tests {
         let words = words.unwrap_or_else(|| command.split(' ').map(str::to_owned).collect());
         let segment = Segment::runs(&words, begins);
         let rule: Vec<&str> = rule.split(' ').collect();
+        let rule = apart(&rule).unwrap_or(rule);
         let mut rules = Rules::default();
         for (meant, behind) in readings(&rule) {
             rules.add(meant, rule[behind..].iter().copied().take(MAX_NAMES), ());
@@ -306,6 +294,32 @@ mod tests {
             ("docker image remove x", "docker image rm", true),
             ("kubectl delete ns/x", "kubectl delete namespace", true),
             ("kubectl delete pod x", "kubectl delete namespace", false),
+            ("kubectl get secret/x -o yaml", "kubectl get secret", true),
+            ("kubectl get secrets -o yaml", "kubectl get secret", true),
+            ("kubectl get pods,secrets", "kubectl get secret", true),
+            ("kubectl get secrets.v1. x", "kubectl get secret", true),
+            ("kubectl get pods", "kubectl get secret", false),
+            ("kubectl get secret x", "kubectl get pods", false),
+            ("kubectl -n secret get pods", "kubectl get secret", false),
+            ("kubectl delete po x", "kubectl delete pod", true),
+            ("kubectl delete Pods x", "kubectl delete pod", true),
+            ("kubectl delete pod x", "kubectl delete po", true),
+            ("kubectl delete pod/x", "kubectl delete pod x", true),
+            ("kubectl delete pod x", "kubectl delete pod/x", true),
+            ("kubectl delete pod/y", "kubectl delete pod/x", false),
+            ("kubectl delete pod/a secret/b", "kubectl delete secret", true),
+            ("kubectl delete pod a b", "kubectl delete secret", false),
+            ("kubectl delete deploy x", "kubectl delete deployment", true),
+            ("kubectl delete deployment.apps/x", "kubectl delete deployment", true),
+            ("kubectl delete deploy,ns x", "kubectl delete namespace", true),
+            ("kubectl delete pods,namespaces --all", "kubectl delete namespace", true),
+            ("kubectl delete ingresses x", "kubectl delete ing", true),
+            ("kubectl delete networkpolicies x", "kubectl delete netpol", true),
+            ("kubectl delete all --all", "kubectl delete pod", true),
+            ("kubectl get pods", "kubectl get all", false),
+            ("kubectl rollout restart deploy/x", "kubectl rollout restart deployment", true),
+            ("kubectl rollout status deploy/x", "kubectl rollout restart deployment", false),
+            ("oc delete svc/x", "oc delete services", true),
             ("rails g model", "rails generate", true),
             ("gsutil -m rm -r gs://x", "gsutil rm", true),
             ("mysqladmin -u root drop x", "mysqladmin drop", true),

@@ -1,4 +1,4 @@
-//! What programs with subcommands are called, and what their subcommands are.
+//! What subcommands, goals, scripts and other names are called.
 //!
 //! Sources: npm 10 (docs.npmjs.com, "npm" and each command's "Alias"; names can be shortened to what tells them apart:
 //! lib/utils/cmd-list.js); the Cargo book, "Cargo Commands"; docs.docker.com; kubernetes.io; helm.sh; cli.github.com; GNU
@@ -7,25 +7,63 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::super::super::commands::kind::{base_name, is_interpreter};
+use super::super::super::commands::kind::base_name;
 use super::super::super::commands::names::Names;
 use super::super::super::lexical::file_name;
-
-/// Programs that take options in front of a subcommand. Git's are known one by one.
-static TAKE_OPTIONS: Names = Names::of(&[
-    "git npm pnpm yarn bun deno cargo rustup docker docker-compose podman nerdctl kubectl oc helm gh glab hub terraform tofu",
-    "terragrunt pip pipx poetry uv pdm hatch conda mamba gem bundle composer dotnet twine go make gmake just task rake systemctl",
-    "apt apt-get aptitude dnf yum zypper apk pacman snap flatpak brew hg svn jj aws gcloud az heroku fly flyctl vercel",
-    "netlify firebase wrangler supabase pulumi serverless sls railway doctl ansible-galaxy vagrant minikube kind argocd",
-    "flux skopeo crane oras rails mix wp drush artisan psql redis-cli vault consul nomad op rclone restic borg zfs zpool",
-    "ip nmcli virsh lxc incus machinectl loginctl journalctl launchctl yarnpkg podman-compose npm-cli",
-    "mvn mvnw gradle gradlew ant sbt lein invoke inv doit scons ninja grunt gulp nx turbo tox nox",
-]);
 
 /// Those whose operands are targets, one beside the other.
 static TAKE_TARGETS: Names = Names::of(&[
     "make just task rake rails mvn gradle ant sbt lein mix invoke doit scons ninja grunt gulp turbo nx",
 ]);
+
+/// Those that take kinds of things behind a subcommand.
+static TAKE_KINDS: Names = Names::of(&["kubectl oc"]);
+
+/// Kinds by their short names (`kubectl api-resources`).
+const KINDS: &[(&str, &str)] = &[
+    ("cj", "cronjob"),
+    ("cm", "configmap"),
+    ("crd", "customresourcedefinition"),
+    ("csr", "certificatesigningrequest"),
+    ("cs", "componentstatus"),
+    ("dc", "deploymentconfig"),
+    ("deploy", "deployment"),
+    ("ds", "daemonset"),
+    ("ep", "endpoint"),
+    ("ev", "event"),
+    ("hpa", "horizontalpodautoscaler"),
+    ("ing", "ingress"),
+    ("limits", "limitrange"),
+    ("netpol", "networkpolicy"),
+    ("no", "node"),
+    ("ns", "namespace"),
+    ("pc", "priorityclass"),
+    ("pdb", "poddisruptionbudget"),
+    ("po", "pod"),
+    ("pv", "persistentvolume"),
+    ("pvc", "persistentvolumeclaim"),
+    ("quota", "resourcequota"),
+    ("rc", "replicationcontroller"),
+    ("rs", "replicaset"),
+    ("sa", "serviceaccount"),
+    ("sc", "storageclass"),
+    ("sts", "statefulset"),
+    ("svc", "service"),
+];
+
+/// What kubectl takes `all` for.
+const ALL_KINDS: &[&str] = &[
+    "pod",
+    "service",
+    "deployment",
+    "replicaset",
+    "replicationcontroller",
+    "statefulset",
+    "daemonset",
+    "job",
+    "cronjob",
+    "horizontalpodautoscaler",
+];
 
 /// Subcommands that run another one of the same program (cargo-watch: `-x`; cargo-hack; `yarn workspace NAME`).
 const PASS_ON: &[(&str, &str)] = &[
@@ -34,50 +72,6 @@ const PASS_ON: &[(&str, &str)] = &[
     ("cargo", "auditable"),
     ("cargo", "llvm-cov"),
     ("yarn", "workspace"),
-];
-
-/// Programs that run a project's script by its name alone as they do behind `run`; npm does so with some.
-static RUN_BY_NAME: Names = Names::of(&["npm pnpm yarn bun turbo"]);
-const BY_NAME_OF_NPM: [&str; 4] = ["test", "start", "stop", "restart"];
-
-/// What runs the script that it is given, besides interpreters.
-static RUN_SCRIPTS: Names = Names::of(&["source . yash posh deno bun uv poetry pdm hatch pipenv coverage"]);
-
-/// What fetches a package and runs its program.
-const RUNNERS: &[&[&str]] = &[
-    &["npx"],
-    &["pnpx"],
-    &["bunx"],
-    &["uvx"],
-    &["npm", "exec"],
-    &["npm", "x"],
-    &["pnpm", "dlx"],
-    &["pnpm", "exec"],
-    &["yarn", "dlx"],
-    &["yarn", "exec"],
-    &["bun", "x"],
-    &["pipx", "run"],
-    &["uv", "tool", "run"],
-];
-
-/// Programs that most call otherwise, and the subcommand that stands in their name.
-const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
-    ("yarnpkg", "yarn", None),
-    ("gmake", "make", None),
-    ("remake", "make", None),
-    ("bmake", "make", None),
-    ("mingw32-make", "make", None),
-    ("mvnw", "mvn", None),
-    ("mvnd", "mvn", None),
-    ("mvnDebug", "mvn", None),
-    ("rake", "rails", None),
-    ("cargo-watch", "cargo", None),
-    ("cargo-hack", "cargo", None),
-    ("gradlew", "gradle", None),
-    ("inv", "invoke", None),
-    ("npm-cli", "npm", None),
-    ("docker-compose", "docker", Some("compose")),
-    ("podman-compose", "podman", Some("compose")),
 ];
 
 /// Commands of npm, for what is shortened.
@@ -171,100 +165,11 @@ const ALIASES: &[(&str, &str, &str)] = &[
     ("svn", "ci", "commit"),
     ("svn", "del remove rm", "delete"),
 ];
+/// Stands for a star in what a rule says; no rule holds a control character.
+pub(in crate::permission) const STAR: char = '\0';
 
-/// What a rule speaks of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::permission) enum Meant<'r> {
-    /// A program, as most call it, and the subcommand that stands in its name.
-    Program(&'r str, Option<&'static str>),
-    /// A script, whose path is the first name.
-    Script,
-}
-
-/// What the words of a rule may be meant for: each with the place of the first name behind it.
-pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
-    let Some((program, rest)) = words.split_first() else { return Vec::new() };
-    let mut found = Vec::new();
-    let mut add =
-        |(name, subcommand): (&'r str, _), behind| found.push((Meant::Program(name, subcommand), behind));
-    if let Some(named) = self::program(program, |name| TAKE_OPTIONS.has(name)) {
-        add(named, 1);
-        let by_name = |script: &str| named.0 != "npm" || BY_NAME_OF_NPM.contains(&script);
-        match rest {
-            _ if !RUN_BY_NAME.has(named.0) || named.1.is_some() => {}
-            ["run" | "run-script", script, ..] if by_name(script) => add((named.0, None), 2),
-            [script, ..] if !script.starts_with('-') && by_name(script) => add((named.0, Some("run")), 1),
-            _ => {}
-        }
-    } else if let [name, ..] = rest
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !runs_scripts(program)
-        && !program.contains('/')
-    {
-        // What a rule says of it reads like a subcommand.
-        add(usual(plain(program)), 1);
-    }
-    let runner = RUNNERS.iter().filter(|runner| words.starts_with(runner)).map(|runner| runner.len()).next();
-    if let Some(behind) = runner {
-        let skipped =
-            words.iter().skip(behind).take_while(|word| matches!(**word, "-y" | "--yes" | "--")).count();
-        let at = behind + skipped;
-        // What is fetched as a package is the program of that name, however it is run.
-        let is_package =
-            |word: &&&str| !word.starts_with('-') && (word.starts_with('@') || !word.contains('/'));
-        if let Some(package) = words.get(at).filter(is_package) {
-            add(usual(plain(package)), at + 1);
-        }
-    }
-    if let ["-m", module, ..] = rest
-        && is_python(program)
-        && TAKE_OPTIONS.has(module)
-    {
-        add(usual(module), 3);
-    }
-    if program.contains('/') {
-        found.push((Meant::Script, 0));
-    } else if runs_scripts(program) && rest.first().is_some_and(|script| !script.starts_with('-')) {
-        found.push((Meant::Script, 1));
-    }
-    found
-}
-
-/// The program that a word names, of those that are known: as most call it and whatever its version (`npm@10`, `pip3.11`,
-/// `twine==5`), with the subcommand that stands in its name.
-pub(super) fn program(word: &str, known: impl Fn(&str) -> bool) -> Option<(&str, Option<&'static str>)> {
-    let named = usual(base_name(word));
-    if known(named.0) {
-        return Some(named);
-    }
-    Some(usual(plain(word))).filter(|(name, _)| known(name))
-}
-
-/// The program's name as most call it, and the subcommand that stands in it.
-fn usual(name: &str) -> (&str, Option<&'static str>) {
-    let other = PROGRAMS.iter().find(|(other, ..)| *other == name);
-    other.map_or((name, None), |(_, usual, subcommand)| (*usual, *subcommand))
-}
-
-/// The name of a program without its version, of a package or module without where it comes from.
-fn plain(word: &str) -> &str {
-    let word = word.strip_suffix("/__main__.py").unwrap_or(word);
-    let name = base_name(word);
-    let name = name.strip_prefix("npm:").or_else(|| name.strip_prefix("jsr:")).unwrap_or(name);
-    let own = [".__main__", ".__pip-runner__"].iter().find_map(|module| name.strip_suffix(module));
-    let name = without_ending(own.unwrap_or(name));
-    let version = |byte: u8| matches!(byte, b'@' | b'=' | b'<' | b'>' | b'~' | b'!' | b'[');
-    let name = name.bytes().skip(1).position(version).map_or(name, |at| name.get(..=at).unwrap_or(name));
-    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
-}
-
-/// Whether the program runs a script that it is given.
-pub(in super::super) fn runs_scripts(word: &str) -> bool {
-    RUN_SCRIPTS.has(word) || is_interpreter(word)
-}
-
-pub(super) fn is_python(program: &str) -> bool {
-    matches!(base_name(program), "python" | "pypy")
+pub(super) fn is_starred(name: &str) -> bool {
+    name.contains(STAR)
 }
 
 /// What a name is that stands at one place of rules, and so which words may stand for it.
@@ -276,6 +181,8 @@ pub(super) enum Name {
     Goal(String),
     /// The path of a script.
     Script,
+    /// A kind of things, or one of them.
+    Kind,
     /// Any other.
     Further,
 }
@@ -285,6 +192,15 @@ impl Name {
     pub(super) fn behind(program: &str) -> Self {
         let of_it = if TAKE_TARGETS.has(program) { Self::Goal } else { Self::Subcommand };
         of_it(program.to_owned())
+    }
+
+    /// What stands behind this one.
+    pub(super) fn next(&self) -> Self {
+        match self {
+            Self::Subcommand(program) if TAKE_KINDS.has(program) => Self::Kind,
+            Self::Kind => Self::Kind,
+            _ => Self::Further,
+        }
     }
 
     /// Whether several may stand there, one beside the other.
@@ -298,6 +214,8 @@ impl Name {
             Self::Subcommand(program) => PASS_ON.contains(&(program, word)),
             // `uv run x.py`, `coverage run x.py`
             Self::Script => word == "run",
+            // `kubectl delete pod/a secret/b`, taken apart
+            Self::Kind => word.ends_with('/'),
             Self::Goal(_) | Self::Further => false,
         }
     }
@@ -319,8 +237,41 @@ impl Name {
                 std::iter::once(goals).chain(parts).flat_map(|goal| goal_keys(program, goal)).collect()
             }
             Self::Script => vec![without_ending(file_name(word)).into()],
+            Self::Kind => further_keys(word).into_iter().chain(kinds(word).map(Cow::Owned)).collect(),
             Self::Further => further_keys(word),
         }
+    }
+
+    /// What a word of a command stands for besides, though not what a rule says.
+    pub(super) fn includes(&self, word: &str) -> &'static [&'static str] {
+        match self {
+            Self::Kind if kinds(word).any(|kind| kind == "all") => ALL_KINDS,
+            _ => &[],
+        }
+    }
+
+    /// What a word begins with that a name with a star may stand for: one of its keys, or a folder on its way.
+    pub(super) fn beginning<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let (before, _) = name.split_once(STAR)?;
+        if *self != Self::Script {
+            return Some(before);
+        }
+        let start = file_name(before);
+        let folder = before[..before.len() - start.len()].trim_end_matches('/');
+        let folder = Some(file_name(folder)).filter(|name| !matches!(*name, "." | "..")).unwrap_or_default();
+        Some(if start.is_empty() { folder } else { start })
+    }
+
+    /// The folders on the way to a script, by which one may be found whose own name a rule does not tell.
+    pub(super) fn folders(&self, word: &str) -> Vec<String> {
+        if *self != Self::Script {
+            return Vec::new();
+        }
+        let mut folders = steps(word);
+        folders.pop();
+        folders.sort_unstable();
+        folders.dedup();
+        folders
     }
 
     /// Whether the word may stand for any name, by its keys or not.
@@ -337,7 +288,9 @@ impl Name {
     /// Whether a word that is found may stand for the name.
     pub(super) fn fits(&self, name: &str, word: &str) -> bool {
         match self {
+            Self::Script if is_starred(name) => may_be_one_of(name, word),
             Self::Script => may_be_the_same(name, word),
+            _ if is_starred(name) => self.keys(word).iter().any(|key| is_like(name, key)),
             Self::Goal(program) if program == "gradle" => is_short_for(word, name),
             _ => true,
         }
@@ -351,6 +304,7 @@ fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
     let behind = |marks: &[char]| goal.rsplit_once(marks).map(|(_, goal)| goal);
     let other = match program {
         "mvn" => behind(&[':']).map(|goal| goal.split('@').next().unwrap_or(goal)),
+        "gradle" => behind(&[':']),
         "just" | "task" | "sbt" => behind(&['/', ':', '+']),
         "grunt" | "gulp" | "nx" => goal.split_once(':').map(|(task, _)| task),
         _ => None,
@@ -359,19 +313,60 @@ fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
     [Some(goal), bare, other].into_iter().flatten().map(without_dots).chain(shortened).collect()
 }
 
-/// Words behind a subcommand that most programs take for one another: `gh pr new`, `docker image remove`, `kubectl delete ns/x`.
-const FURTHER: &[&[&str]] = &[
-    &["rm", "remove", "delete", "del", "destroy"],
-    &["create", "new"],
-    &["ls", "list"],
-    &["ns", "namespace", "namespaces"],
-];
+/// Words behind a subcommand that most programs take for one another: `gh pr new`, `docker image remove`.
+const FURTHER: &[&[&str]] =
+    &[&["rm", "remove", "delete", "del", "destroy"], &["create", "new"], &["ls", "list"]];
 
 fn further_keys(word: &str) -> Vec<Cow<'_, str>> {
-    let kind = word.split('/').next().unwrap_or(word);
-    let meant = FURTHER.iter().find(|names| names.contains(&kind)).and_then(|names| names.first());
+    let meant = FURTHER.iter().find(|names| names.contains(&word)).and_then(|names| names.first());
     let meant = meant.filter(|meant| **meant != word).map(|meant| Cow::Borrowed(*meant));
     std::iter::once(Cow::Borrowed(word)).chain(meant).collect()
+}
+
+/// The kinds that a word names (`po`, `pods,secrets`, `deployments.v1.apps`, `pod/`), each by one name.
+fn kinds(word: &str) -> impl Iterator<Item = String> {
+    word.split(',').map(|kind| {
+        let kind = kind.split(['/', '.']).next().unwrap_or_default().to_ascii_lowercase();
+        if let Some((_, long)) = KINDS.iter().find(|(short, _)| *short == kind) {
+            return (*long).to_owned();
+        }
+        // Both are brought to one form; that it is a word does not matter.
+        match (kind.strip_suffix("ies"), kind.strip_suffix("sses"), kind.strip_suffix('s')) {
+            (Some(one), ..) => format!("{one}y"),
+            (_, Some(one), _) => format!("{one}ss"),
+            (.., Some(one)) if !one.ends_with('s') => one.to_owned(),
+            _ => kind,
+        }
+    })
+}
+
+/// The words with those taken apart that say two things, where there are such: `pod/x` is `pod/ x` to kubectl.
+pub(in crate::permission) fn apart<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
+    let program = words.iter().map(|word| base_name(word)).find(|name| joins_words(name))?;
+    let mut out = Vec::with_capacity(words.len());
+    for word in words {
+        match two_of(program, word) {
+            Some((one, other)) => out.extend([one, other].into_iter().filter(|word| !word.is_empty())),
+            None => out.push(*word),
+        }
+    }
+    (out.len() > words.len() || out != words).then_some(out)
+}
+
+/// Whether words of the program may say two things.
+pub(super) fn joins_words(program: &str) -> bool {
+    TAKE_KINDS.has(program)
+}
+
+/// What the word says to the program, if it is two things.
+fn two_of<'w>(program: &str, word: &'w str) -> Option<(&'w str, &'w str)> {
+    let (kind, name) = word.split_at(word.find('/')? + 1);
+    let is_kind = kind.starts_with(|c: char| c.is_ascii_alphabetic())
+        && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b))
+        && base_name(word) != program;
+    // `pod/*` is any pod, or all of them.
+    let is_any = name.chars().all(|c| c == STAR);
+    is_kind.then_some((kind, if is_any { "" } else { name }))
 }
 
 /// A variable that the word sets, and to what.
@@ -389,22 +384,28 @@ fn without_dots(word: &str) -> Cow<'_, str> {
 }
 
 /// A file's name without the ending that its interpreter may add (`node x`, `python3 -m x`).
-fn without_ending(name: &str) -> &str {
+pub(super) fn without_ending(name: &str) -> &str {
     const ENDINGS: [&str; 6] = [".js", ".mjs", ".cjs", ".ts", ".json", ".py"];
     ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
+/// The names on the way that a path leads, without those that `..` takes back.
+fn steps(path: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        if name == ".." {
+            names.pop();
+        } else {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
 /// Whether two paths may lead to one file: what one says of where it lies, and of its ending, the other one says as well.
 fn may_be_the_same(one: &str, other: &str) -> bool {
-    let folders = |path: &str| -> Vec<String> {
-        let mut names = Vec::new();
-        for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
-            if name == ".." {
-                names.pop();
-            } else {
-                names.push(name.to_owned());
-            }
-        }
+    let folders = |path: &str| {
+        let mut names = steps(path);
         names.pop();
         names
     };
@@ -412,6 +413,39 @@ fn may_be_the_same(one: &str, other: &str) -> bool {
     let same = names.0 == names.1 || without_ending(names.0) == names.1 || without_ending(names.1) == names.0;
     let (one, other) = (folders(one), folders(other));
     same && (one.ends_with(&other) || other.ends_with(&one))
+}
+
+/// Whether a path may lead to one of the files that a pattern means. Where the path says less of where it lies, the name of
+/// the file has to begin as the pattern says: nearly any file would be `scripts/*` else.
+fn may_be_one_of(pattern: &str, path: &str) -> bool {
+    let (pattern, mut path) = (steps(pattern).join("/"), steps(path).join("/"));
+    let ending =
+        pattern.rfind('.').map(|at| &pattern[at..]).filter(|ending| !without_ending(ending).contains('.'));
+    if let Some(ending) = ending.filter(|_| !file_name(&path).contains('.')) {
+        // `node tools/x`
+        path.push_str(ending);
+    }
+    let beginnings = |path: &str| -> Vec<usize> {
+        std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1)).collect()
+    };
+    let start = pattern.split(STAR).next().unwrap_or_default();
+    // A later place leaves it only less room.
+    let deepest = beginnings(&path).into_iter().find(|at| path[*at..].starts_with(start));
+    let tells = |at: &usize| *at > 0 && !pattern[*at..].starts_with(STAR);
+    deepest.is_some_and(|at| is_like(&pattern, &path[at..]))
+        || beginnings(&pattern).iter().filter(|at| tells(at)).any(|at| is_like(&pattern[*at..], &path))
+}
+
+/// Whether a text is what a name with stars may stand for.
+fn is_like(name: &str, text: &str) -> bool {
+    let mut parts = name.split(STAR);
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
 }
 
 /// Whether Gradle may take the word for a task of this name: in any project, and by beginnings of the words in it.
