@@ -23,6 +23,8 @@ pub(in crate::permission) const MAX_NAMES: usize = 8;
 pub(in crate::permission) struct Rules<R> {
     of_programs: HashMap<String, Named<R>>,
     of_scripts: Named<R>,
+    /// Of programs, whatever they are told.
+    alone: HashMap<String, Vec<R>>,
     /// Of scripts of which a part is a star.
     of_folders: Named<R>,
     /// Words of one of the programs may say two things.
@@ -43,7 +45,13 @@ pub(in crate::permission) struct Found<'f, 's, R> {
 impl<R> Default for Rules<R> {
     fn default() -> Self {
         let scripts = || Named::new(Name::Script);
-        Self { of_programs: HashMap::default(), of_scripts: scripts(), of_folders: scripts(), joined: false }
+        Self {
+            of_programs: HashMap::default(),
+            of_scripts: scripts(),
+            of_folders: scripts(),
+            alone: HashMap::default(),
+            joined: false,
+        }
     }
 }
 
@@ -61,6 +69,9 @@ impl<R> Rules<R> {
                 (&mut self.of_folders, None)
             }
             Meant::Script => (&mut self.of_scripts, None),
+            Meant::Alone(program) => {
+                return self.alone.entry(program.to_owned()).or_default().push(rule);
+            }
             Meant::Program(program, subcommand) => {
                 self.joined |= names::joins_words(program);
                 let root = || Named::new(Name::behind(program));
@@ -99,7 +110,7 @@ impl<R> Rules<R> {
     }
 
     fn each_among<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
-        let known = |name: &str| self.of_programs.contains_key(name);
+        let known = |name: &str| self.of_programs.contains_key(name) || self.alone.contains_key(name);
         let is_program = |word: &str| programs::program(word, known).is_some();
         let folders = !self.of_folders.children.is_empty();
         let scripts = folders || !self.of_scripts.children.is_empty();
@@ -117,7 +128,19 @@ impl<R> Rules<R> {
         };
         for (at, word) in words.beginnings(begins) {
             if let Some((name, subcommand)) = programs::program(word, known) {
-                programs.entry(name).or_default().add(at + 1, subcommand);
+                let places = programs.entry(name).or_default();
+                places.add(at + 1, subcommand);
+                // What a known program runs is told by segments of its own.
+                if begins != Begins::Told || words.is_first(at, begins) {
+                    places.alone.push(at + 1);
+                }
+                if words.is_first(at, begins)
+                    && let Some(rules) = self.alone.get(name)
+                {
+                    let words = words.0.get(at + 1..).unwrap_or_default();
+                    let at_end = words.is_empty();
+                    rules.iter().for_each(|rule| found(Found { rule, program: word, words, at_end }));
+                }
             }
             if scripts && is_script(word) {
                 let place = if runs_scripts(word) { at + 1 } else { at };
@@ -135,7 +158,7 @@ impl<R> Rules<R> {
                     places.sort_unstable();
                 }
             }
-            words.tell(program, rules, &places.plain, found);
+            words.tell(program, rules, &places.alone, found);
             words.go_on(program, rules, behind, found);
         }
         let first = words.0.get(words.assigned()).copied().unwrap_or_default();
@@ -149,6 +172,8 @@ impl<R> Rules<R> {
 #[derive(Default)]
 struct Places {
     plain: Vec<usize>,
+    /// Those behind which it need not.
+    alone: Vec<usize>,
     reached: HashMap<&'static str, Vec<usize>>,
 }
 
@@ -168,6 +193,14 @@ impl<'s> Words<'s> {
     /// How many stand before the first program.
     fn assigned(&self) -> usize {
         self.0.iter().take_while(|word| is_assignment(word)).count()
+    }
+
+    /// Whether what begins there is what the words run, or the module that they do.
+    fn is_first(&self, at: usize, begins: Begins) -> bool {
+        let first = self.assigned();
+        at == first
+            || matches!(begins, Begins::Any | Begins::AllGuessed)
+            || self.0.get(first..=at).is_some_and(is_module)
     }
 
     /// The places where a program may begin.
@@ -323,6 +356,40 @@ mod tests {
             ("rails g model", "rails generate", true),
             ("gsutil -m rm -r gs://x", "gsutil rm", true),
             ("mysqladmin -u root drop x", "mysqladmin drop", true),
+            ("npx ts-node ./scripts/seed.ts", "npx ts-node scripts/seed.ts", true),
+            ("npx tsx ./scripts/seed.ts", "npx tsx scripts/seed.ts", true),
+            ("yarn tsx scripts/seed.ts", "npx tsx scripts/seed.ts", true),
+            ("npx tsx scripts/seed.ts", "yarn tsx scripts/seed.ts", true),
+            ("alembic downgrade base", "uv run alembic downgrade", true),
+            ("uv run --with x python -m alembic downgrade", "uv run alembic downgrade", true),
+            ("alembic downgrade -1", "poetry run alembic downgrade", true),
+            ("alembic upgrade head", "poetry run alembic downgrade", false),
+            ("rails db:drop", "bundle exec rails db:drop", true),
+            ("bin/rails db:drop", "bundle exec rails db:drop", true),
+            ("bundle exec rails db:drop", "bundle exec rake db:drop", true),
+            ("bundle exec rails db:migrate", "bundle exec rake db:drop", false),
+            ("npx prisma migrate reset", "yarn prisma migrate reset", true),
+            ("npx prisma migrate reset", "pnpm prisma migrate reset", true),
+            ("npx prisma migrate dev", "pnpm prisma migrate reset", false),
+            ("npx prisma db push", "npx -p prisma prisma db push", true),
+            ("npm add lodash", "yarn add lodash", false),
+            ("alembic downgrade -1", "python -m alembic downgrade", true),
+            ("python3 -m http.server", "python -m http.server", true),
+            ("python3.11 -m http.server 80", "python3 -m http.server", true),
+            ("python -mhttp.server", "python3 -m http.server", true),
+            ("python3 -m build", "python -m build", true),
+            ("build x", "python -m build", true),
+            ("npm run build", "python -m build", false),
+            ("make build", "python -m build", false),
+            ("python3 -m pytest", "python -m build", false),
+            ("pytest -x", "uv run pytest", true),
+            ("uv add pytest", "uv run pytest", false),
+            ("python3 x.py", "python", true),
+            ("python x.py", "python3", true),
+            ("python2 x.py", "python3", false),
+            ("python3 x.py", "python2", false),
+            ("nodejs x", "node", true),
+            ("npm install node", "node", false),
             ("npx prisma@5 --schema x migrate reset", "prisma migrate reset", true),
             ("cat -n notes", "cat -n", false),
             ("sbt ';clean;publish'", "sbt publish", true),
@@ -469,6 +536,20 @@ mod tests {
             ("node tools/x.ts", "node tools/x.js", false),
             ("rbash deploy.sh", "./deploy.sh", true),
             ("sh run x", "./run", true),
+            ("uv run python ./scripts/seed.py", "uv run python scripts/seed.py", true),
+            ("python scripts/seed.py", "uv run python scripts/seed.py", true),
+            ("uv run scripts/seed.py", "uv run python scripts/seed.py", true),
+            ("uv run ./scripts/seed.py", "uv run scripts/seed.py", true),
+            ("python3 scripts/seed.py", "uv run scripts/seed.py", true),
+            ("python3 seed.py", "uv run seed.py", true),
+            ("uv run scripts/other.py", "uv run scripts/seed.py", false),
+            ("uv run pytest", "uv run scripts/seed.py", false),
+            ("deno run -A ./x.ts", "deno run x.ts", true),
+            ("uv run python3 manage.py flush", "uv run python manage.py flush", true),
+            ("python manage.py flush", "uv run python manage.py flush", true),
+            ("uv run manage.py flush", "uv run python manage.py flush", true),
+            ("uv run manage.py migrate", "uv run python manage.py flush", false),
+            ("poetry run ./manage.py flush", "poetry run python manage.py flush", true),
         ] {
             assert_eq!(may_run(command, Begins::First, rule), want, "{command}: {rule}");
         }

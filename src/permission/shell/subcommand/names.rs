@@ -83,6 +83,11 @@ static OF_NPM: Names = Names::of(&[
     "undeprecate uninstall unpublish unstar update version view whoami",
 ]);
 
+/// Whether it is a command of npm's.
+pub(super) fn is_of_npm(name: &str) -> bool {
+    OF_NPM.has(name)
+}
+
 /// Every name that npm knows, in order, with the command that it stands for.
 static ALL_OF_NPM: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     let of_it = ALIASES.iter().filter(|(of, ..)| *of == "npm");
@@ -342,24 +347,31 @@ fn kinds(word: &str) -> impl Iterator<Item = String> {
 
 /// The words with those taken apart that say two things, where there are such: `pod/x` is `pod/ x` to kubectl.
 pub(in crate::permission) fn apart<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
-    let program = words.iter().map(|word| base_name(word)).find(|name| joins_words(name))?;
+    let mut programs: Vec<&str> =
+        words.iter().map(|word| base_name(word)).filter(|name| joins_words(name)).collect();
+    programs.sort_unstable();
+    programs.dedup();
     let mut out = Vec::with_capacity(words.len());
     for word in words {
-        match two_of(program, word) {
+        match programs.iter().find_map(|program| two_of(program, word)) {
             Some((one, other)) => out.extend([one, other].into_iter().filter(|word| !word.is_empty())),
             None => out.push(*word),
         }
     }
-    (out.len() > words.len() || out != words).then_some(out)
+    (out != words).then_some(out)
 }
 
 /// Whether words of the program may say two things.
 pub(super) fn joins_words(program: &str) -> bool {
-    TAKE_KINDS.has(program)
+    TAKE_KINDS.has(program) || program == "python"
 }
 
 /// What the word says to the program, if it is two things.
 fn two_of<'w>(program: &str, word: &'w str) -> Option<(&'w str, &'w str)> {
+    if program == "python" {
+        // `python3 -mpip`
+        return word.strip_prefix("-m").filter(|module| !module.is_empty()).map(|module| ("-m", module));
+    }
     let (kind, name) = word.split_at(word.find('/')? + 1);
     let is_kind = kind.starts_with(|c: char| c.is_ascii_alphabetic())
         && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b))

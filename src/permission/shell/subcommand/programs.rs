@@ -2,7 +2,8 @@
 
 use super::super::super::commands::kind::{base_name, is_interpreter};
 use super::super::super::commands::names::Names;
-use super::names::{STAR, is_starred, without_ending};
+use super::super::super::lexical::file_name;
+use super::names::{STAR, is_of_npm, is_starred, without_ending};
 
 /// Programs that take options in front of a subcommand. Git's are known one by one.
 static TAKE_OPTIONS: Names = Names::of(&[
@@ -22,7 +23,7 @@ const BY_NAME_OF_NPM: [&str; 4] = ["test", "start", "stop", "restart"];
 /// What runs the script that it is given, besides interpreters.
 static RUN_SCRIPTS: Names = Names::of(&["source . yash posh deno bun uv poetry pdm hatch pipenv coverage"]);
 
-/// What fetches a package and runs its program.
+/// What runs the program that it is given: one of a package that it fetches, or one of the project's own.
 const RUNNERS: &[&[&str]] = &[
     &["npx"],
     &["pnpx"],
@@ -37,7 +38,35 @@ const RUNNERS: &[&[&str]] = &[
     &["bun", "x"],
     &["pipx", "run"],
     &["uv", "tool", "run"],
+    &["uv", "run"],
+    &["poetry", "run"],
+    &["pdm", "run"],
+    &["pipenv", "run"],
+    &["hatch", "run"],
+    &["rye", "run"],
+    &["pixi", "run"],
+    &["coverage", "run"],
+    &["bundle", "exec"],
 ];
+
+/// More of them within each other than anyone writes.
+const MAX_RUNNERS: usize = 4;
+
+/// Options of theirs that have no value.
+static ALONE: Names = Names::of(&[
+    "-- -y --yes -q --quiet -v --verbose --no-install --no --bun --frozen --locked --no-sync --isolated --offline -s --silent",
+    "--no-project --no-dev --all-extras --all-groups --no-deps --keep-file-descriptors",
+]);
+
+/// Package managers that run a program of the project by its name alone.
+static RUN_PROGRAMS: Names = Names::of(&["yarn pnpm bun"]);
+
+/// Their own subcommands, besides those that npm has.
+static OWN: Names = Names::of(&[
+    "add i remove rm un up upgrade upgrade-interactive dlx why workspace workspaces import global info licenses list plugin",
+    "unplug patch patch-commit constraints deploy store server env fetch create recursive m multi autoclean generate-lock-entry",
+    "build dev node self-update setup approve-builds x pm foreach cat-file catalog",
+]);
 
 /// Programs that most call otherwise, and the subcommand that stands in their name.
 const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
@@ -57,18 +86,40 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     ("npm-cli", "npm", None),
     ("docker-compose", "docker", Some("compose")),
     ("podman-compose", "podman", Some("compose")),
+    ("nodejs", "node", None),
 ];
+
 /// What a rule speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::permission) enum Meant<'r> {
     /// A program, as most call it, and the subcommand that stands in its name.
     Program(&'r str, Option<&'static str>),
+    /// The same, whatever it is told, and only where it is what runs: its name may be a usual word (`build`).
+    Alone(&'r str),
     /// A script, whose path is the first name.
     Script,
 }
 
-/// What the words of a rule may be meant for: each with the place of the first name behind it.
+/// What the words of a rule may be meant for: each with the place of the first name behind it. What runs the rest of them is
+/// seen through, as it is in commands.
 pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
+    let mut found = own_readings(words);
+    let mut runs = run_by(words);
+    for _ in 0..MAX_RUNNERS {
+        let mut within = Vec::new();
+        for (from, alone) in runs {
+            let words = words.get(from..).unwrap_or_default();
+            let own = own_readings(words).into_iter().chain(alone.then(|| package(words)).flatten());
+            found.extend(own.map(|(meant, behind)| (meant, from + behind)));
+            within.extend(run_by(words).into_iter().map(|(at, alone)| (from + at, alone)));
+        }
+        runs = within;
+    }
+    found
+}
+
+/// What a rule says of its first word.
+fn own_readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
     let Some((program, rest)) = words.split_first() else { return Vec::new() };
     if is_starred(program) && !program.contains('/') {
         return Vec::new();
@@ -76,6 +127,7 @@ pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, 
     let mut found = Vec::new();
     let mut add =
         |(name, subcommand): (&'r str, _), behind| found.push((Meant::Program(name, subcommand), behind));
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic());
     if let Some(named) = self::program(program, |name| TAKE_OPTIONS.has(name)) {
         add(named, 1);
         let by_name = |script: &str| named.0 != "npm" || BY_NAME_OF_NPM.contains(&script);
@@ -86,40 +138,88 @@ pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, 
             _ => {}
         }
     } else if let [name, ..] = rest
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && is_name(name)
         && !runs_scripts(program)
         && !program.contains('/')
     {
         // What a rule says of it reads like a subcommand.
         add(usual(plain(program)), 1);
     }
-    let runner = RUNNERS.iter().filter(|runner| words.starts_with(runner)).map(|runner| runner.len()).next();
-    if let Some(behind) = runner {
-        let skipped =
-            words.iter().skip(behind).take_while(|word| matches!(**word, "-y" | "--yes" | "--")).count();
-        let at = behind + skipped;
-        // What is fetched as a package is the program of that name, however it is run.
-        let is_package = |word: &&&str| {
-            !word.starts_with('-') && !is_starred(word) && (word.starts_with('@') || !word.contains('/'))
-        };
-        if let Some(package) = words.get(at).filter(is_package) {
-            add(usual(plain(package)), at + 1);
+    match rest {
+        ["-m", module, ..] if is_python(program) => {
+            add((own_name(program), None), 2);
+            match rest {
+                _ if is_starred(module) => {}
+                [_, _, name, ..] if is_name(name) => add(usual(plain(module)), 3),
+                _ if TAKE_OPTIONS.has(module) => add(usual(module), 3),
+                _ => found.push((Meant::Alone(usual(plain(module)).0), 3)),
+            }
+        }
+        // `python *`, `python -c *`
+        [] => found.extend(is_interpreter(program).then(|| (Meant::Alone(own_name(program)), 1))),
+        [option, ..] if option.starts_with('-') && is_interpreter(program) => {
+            found.push((Meant::Alone(own_name(program)), 1));
+        }
+        _ => {}
+    }
+    found.extend(script(words).map(|at| (Meant::Script, at)));
+    found
+}
+
+/// Where in a rule a script stands.
+fn script(words: &[&str]) -> Option<usize> {
+    let (program, rest) = words.split_first()?;
+    if program.contains('/') && !program.starts_with('@') && tells_a_file(program) {
+        return Some(0);
+    }
+    // `deno run x.ts`
+    let at = if RUN_SCRIPTS.has(program) && rest.first() == Some(&"run") { 2 } else { 1 };
+    let script = words.get(at).filter(|_| runs_scripts(program))?;
+    (!script.starts_with('-') && tells_a_file(script) && !runs_scripts(script)).then_some(at)
+}
+
+/// Where what a rule's words run may begin, each with whether that is for sure: an option before it may have a value.
+fn run_by(words: &[&str]) -> Vec<(usize, bool)> {
+    let is_name =
+        |at: usize| words.get(at).is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+    // `yarn prisma migrate reset`, but no `yarn deploy`
+    if let [manager, ..] = words
+        && RUN_PROGRAMS.has(manager)
+    {
+        let at = if words.get(1) == Some(&"run") { 2 } else { 1 };
+        let is_own = |word: &&str| OWN.has(word) || is_of_npm(word);
+        if is_name(at) && words.len() > at + 1 && !words.get(at).is_some_and(is_own) {
+            return vec![(at, false)];
         }
     }
-    if let ["-m", module, ..] = rest
-        && is_python(program)
-        && TAKE_OPTIONS.has(module)
-    {
-        add(usual(module), 3);
-    }
-    if program.contains('/') && tells_a_file(program) {
-        found.push((Meant::Script, 0));
-    } else if runs_scripts(program)
-        && rest.first().is_some_and(|script| !script.starts_with('-') && tells_a_file(script))
-    {
-        found.push((Meant::Script, 1));
+    let Some(runner) = RUNNERS.iter().find(|runner| words.starts_with(runner)) else { return Vec::new() };
+    let (mut found, mut after_option, mut sure) = (Vec::new(), false, true);
+    for (at, word) in words.iter().enumerate().skip(runner.len()) {
+        if word.starts_with('-') {
+            after_option = !ALONE.has(word) && !word.contains('=');
+            sure &= !after_option;
+            continue;
+        }
+        found.push((at, sure));
+        if !after_option {
+            break;
+        }
+        after_option = false;
     }
     found
+}
+
+/// What a runner runs by its name: the program of a package, however it is run, or a script.
+fn package<'r>(words: &[&'r str]) -> Option<(Meant<'r>, usize)> {
+    let package = words.first().filter(|word| !is_starred(word))?;
+    let is_script = without_ending(package) != *package;
+    let is_package =
+        !is_script && (package.starts_with('@') || !package.contains('/')) && !is_interpreter(package);
+    let (name, subcommand) = usual(plain(package));
+    if is_script {
+        return (!package.contains('/')).then_some((Meant::Script, 0));
+    }
+    is_package.then_some((Meant::Program(name, subcommand), 1))
 }
 
 /// Whether a path with stars says more than that it is one.
@@ -130,11 +230,20 @@ fn tells_a_file(path: &str) -> bool {
 /// The program that a word names, of those that are known: as most call it and whatever its version (`npm@10`, `pip3.11`,
 /// `twine==5`), with the subcommand that stands in its name.
 pub(super) fn program(word: &str, known: impl Fn(&str) -> bool) -> Option<(&str, Option<&'static str>)> {
+    let named = (own_name(word), None);
+    if named.0 == "python2" {
+        return Some(named).filter(|(name, _)| known(name));
+    }
     let named = usual(base_name(word));
     if known(named.0) {
         return Some(named);
     }
     Some(usual(plain(word))).filter(|(name, _)| known(name))
+}
+
+/// What an interpreter is called. Python 2 is another program than Python 3, which a rule may mean to have used instead.
+fn own_name(program: &str) -> &str {
+    if file_name(program).starts_with("python2") { "python2" } else { usual(base_name(program)).0 }
 }
 
 /// The program's name as most call it, and the subcommand that stands in it.
