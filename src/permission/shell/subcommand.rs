@@ -29,6 +29,8 @@ pub(in crate::permission) struct Rules<R> {
     of_folders: Named<R>,
     /// Words of one of the programs may say two things.
     joined: bool,
+    /// One of them runs scripts of a project by their names.
+    by_name: bool,
 }
 
 /// A rule that may name what is run, by which program.
@@ -51,6 +53,7 @@ impl<R> Default for Rules<R> {
             of_folders: scripts(),
             alone: HashMap::default(),
             joined: false,
+            by_name: false,
         }
     }
 }
@@ -59,7 +62,7 @@ impl<R> Rules<R> {
     /// Adds a rule about what is meant, with these names behind it, no more than [`MAX_NAMES`].
     pub(in crate::permission) fn add<'n>(
         &mut self,
-        meant: Meant<'_>,
+        meant: Meant<'n>,
         names: impl Iterator<Item = &'n str>,
         rule: R,
     ) {
@@ -74,6 +77,7 @@ impl<R> Rules<R> {
             }
             Meant::Program(program, subcommand) => {
                 self.joined |= names::joins_words(program);
+                self.by_name |= programs::runs_by_name(program);
                 let root = || Named::new(Name::behind(program));
                 (self.of_programs.entry(program.to_owned()).or_insert_with(root), subcommand)
             }
@@ -107,6 +111,11 @@ impl<R> Rules<R> {
         if let Some(apart) = self.joined.then(|| apart(&words.0)).flatten() {
             self.each_among(&Words(apart), begins, found);
         }
+        let together = || words.beginnings(begins).find(|(_, word)| programs::runs_together(word));
+        if let Some((at, _)) = self.by_name.then(together).flatten() {
+            let runs = programs::run_together(words.0.get(at..).unwrap_or_default());
+            self.each_among(&Words(runs), Begins::AllGuessed, found);
+        }
     }
 
     fn each_among<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
@@ -118,28 +127,38 @@ impl<R> Rules<R> {
         if !words.0.iter().any(|word| is_program(word) || scripts && is_script(word)) {
             return;
         }
-        let mut programs: HashMap<&str, Places> = HashMap::default();
+        let first = words.assigned();
+        let mut programs: HashMap<&str, Places<'_>> = HashMap::default();
         let (mut script_places, mut folder_places) = (Vec::new(), Vec::new());
         // Operands in a folder are many: one is a script of it only where it is run for all that is known.
         let runs = |at: usize, word: &str| match begins {
-            Begins::Told => at == words.assigned(),
-            Begins::Guessed => at == words.assigned() || runs_scripts(word),
+            Begins::Told => at == first,
+            Begins::Guessed => at == first || runs_scripts(word),
             _ => true,
         };
         for (at, word) in words.beginnings(begins) {
             if let Some((name, subcommand)) = programs::program(word, known) {
                 let places = programs.entry(name).or_default();
+                if programs::is_plugin(word) {
+                    // Elsewhere it is as likely a target's name (`make cargo-publish`).
+                    if !words.may_be_plugin(at, first, begins) {
+                        continue;
+                    }
+                    places.add(at + 1, None);
+                }
                 places.add(at + 1, subcommand);
                 // What a known program runs is told by segments of its own.
-                if begins != Begins::Told || words.is_first(at, begins) {
+                if begins != Begins::Told || words.is_first(at, first, begins) {
                     places.alone.push(at + 1);
                 }
-                if words.is_first(at, begins)
+                if words.is_first(at, first, begins)
                     && let Some(rules) = self.alone.get(name)
                 {
                     let words = words.0.get(at + 1..).unwrap_or_default();
                     let at_end = words.is_empty();
-                    rules.iter().for_each(|rule| found(Found { rule, program: word, words, at_end }));
+                    for rule in rules {
+                        found(Found { rule, program: word, words, at_end });
+                    }
                 }
             }
             if scripts && is_script(word) {
@@ -161,24 +180,24 @@ impl<R> Rules<R> {
             words.tell(program, rules, &places.alone, found);
             words.go_on(program, rules, behind, found);
         }
-        let first = words.0.get(words.assigned()).copied().unwrap_or_default();
+        let program = words.0.get(first).copied().unwrap_or_default();
         for (rules, places) in [(&self.of_scripts, script_places), (&self.of_folders, folder_places)] {
-            words.go_on(first, rules, words.behind(rules, &places), found);
+            words.go_on(program, rules, words.behind(rules, &places), found);
         }
     }
 }
 
 /// Where a program's subcommand may stand, or has stood in its name.
 #[derive(Default)]
-struct Places {
+struct Places<'s> {
     plain: Vec<usize>,
     /// Those behind which it need not.
     alone: Vec<usize>,
-    reached: HashMap<&'static str, Vec<usize>>,
+    reached: HashMap<&'s str, Vec<usize>>,
 }
 
-impl Places {
-    fn add(&mut self, place: usize, subcommand: Option<&'static str>) {
+impl<'s> Places<'s> {
+    fn add(&mut self, place: usize, subcommand: Option<&'s str>) {
         match subcommand {
             None => self.plain.push(place),
             Some(name) => self.reached.entry(name).or_default().push(place),
@@ -196,11 +215,17 @@ impl<'s> Words<'s> {
     }
 
     /// Whether what begins there is what the words run, or the module that they do.
-    fn is_first(&self, at: usize, begins: Begins) -> bool {
-        let first = self.assigned();
+    fn is_first(&self, at: usize, first: usize, begins: Begins) -> bool {
         at == first
             || matches!(begins, Begins::Any | Begins::AllGuessed)
             || self.0.get(first..=at).is_some_and(is_module)
+    }
+
+    /// Whether a plugin of a program may run there as one of its own.
+    fn may_be_plugin(&self, at: usize, first: usize, begins: Begins) -> bool {
+        let tool = || at.checked_sub(2).is_some_and(|from| self.0.get(from..at) == Some(&["tool", "run"]));
+        let again = || self.0.get(at..at + 2).is_some_and(|pair| programs::is_plugin_again(pair[0], pair[1]));
+        self.is_first(at, first, begins) || tool() || again()
     }
 
     /// The places where a program may begin.
@@ -360,6 +385,59 @@ mod tests {
             ("npx tsx ./scripts/seed.ts", "npx tsx scripts/seed.ts", true),
             ("yarn tsx scripts/seed.ts", "npx tsx scripts/seed.ts", true),
             ("npx tsx scripts/seed.ts", "yarn tsx scripts/seed.ts", true),
+            ("gcloud beta compute instances delete x", "gcloud compute instances delete", true),
+            ("gcloud -q alpha run deploy x", "gcloud run deploy", true),
+            ("gcloud beta run list", "gcloud run deploy", false),
+            ("nx run app:deploy", "nx deploy", true),
+            ("nx affected --target=deploy", "nx deploy", true),
+            ("nx run-many -t build deploy", "nx deploy", true),
+            ("nx run-many --targets=build,deploy", "nx deploy", true),
+            ("nx run app:build", "nx deploy", false),
+            ("nx deploy app", "nx run app:deploy", true),
+            ("nx run app:deploy:production", "nx run app:deploy", true),
+            ("nx deploy app -c production", "nx run app:deploy:production", true),
+            ("nx deploy other", "nx run app:deploy", false),
+            ("nx build app", "nx run app:deploy", false),
+            ("pnpm recursive publish", "pnpm publish", true),
+            ("pnpm m publish", "pnpm publish", true),
+            ("pnpm multi run deploy", "pnpm run deploy", true),
+            ("pnpm recursive run build", "pnpm run deploy", false),
+            ("pnpm run '/deploy/'", "pnpm run deploy", true),
+            ("pnpm run /^dep.*/ x", "pnpm deploy", true),
+            ("pnpm run build /deploy/", "pnpm run deploy", false),
+            ("yarn workspaces foreach -A run deploy", "yarn deploy", true),
+            ("npm cit", "npm ci", true),
+            ("npm cit", "npm test", true),
+            ("npm it", "npm install", true),
+            ("npm test", "npm cit", false),
+            ("sls deploy", "serverless deploy", true),
+            ("serverless deploy", "sls deploy", true),
+            ("vc deploy", "vercel deploy", true),
+            ("npx aws-cdk@2 deploy", "cdk deploy", true),
+            ("cdk deploy", "npx aws-cdk deploy", true),
+            ("npx firebase-tools deploy", "firebase deploy", true),
+            ("npx @changesets/cli publish", "changeset publish", true),
+            ("npx @changesets/cli@2 publish", "changeset publish", true),
+            ("pnpm changeset publish", "npx @changesets/cli publish", true),
+            ("npx @changesets/cli version", "changeset publish", false),
+            ("cargo-sqlx sqlx database drop", "cargo sqlx database drop", true),
+            ("cargo-nextest nextest run", "cargo nextest run", true),
+            ("cargo nextest run", "cargo-nextest nextest run", true),
+            ("cargo-publish", "cargo publish", true),
+            ("make cargo-publish", "cargo publish", false),
+            ("dotnet-ef database drop", "dotnet ef database drop", true),
+            ("dotnet ef database drop", "dotnet-ef database drop", true),
+            ("dotnet tool run dotnet-ef database drop", "dotnet ef database drop", true),
+            ("dotnet-ef database update", "dotnet ef database drop", false),
+            ("concurrently npm:watch npm:deploy", "npm run deploy", true),
+            ("npx concurrently -k 'npm:deploy -- x'", "npm run deploy", true),
+            ("concurrently 'npm:dep*'", "npm run deploy", true),
+            ("concurrently npm:watch", "npm run deploy", false),
+            ("npm-run-all build deploy", "npm run deploy", true),
+            ("run-s build deploy", "yarn deploy", true),
+            ("run-p 'deploy:*'", "pnpm run deploy:prod", true),
+            ("run-p 'build:*'", "pnpm run deploy:prod", false),
+            ("run-s build", "npm run deploy", false),
             ("alembic downgrade base", "uv run alembic downgrade", true),
             ("uv run --with x python -m alembic downgrade", "uv run alembic downgrade", true),
             ("alembic downgrade -1", "poetry run alembic downgrade", true),

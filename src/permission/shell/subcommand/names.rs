@@ -72,6 +72,14 @@ const PASS_ON: &[(&str, &str)] = &[
     ("cargo", "auditable"),
     ("cargo", "llvm-cov"),
     ("yarn", "workspace"),
+    ("yarn", "workspaces"),
+    ("yarn", "foreach"),
+    ("pnpm", "recursive"),
+    ("pnpm", "multi"),
+    ("pnpm", "m"),
+    ("gcloud", "alpha"),
+    ("gcloud", "beta"),
+    ("gcloud", "preview"),
 ];
 
 /// Commands of npm, for what is shortened.
@@ -188,6 +196,8 @@ pub(super) enum Name {
     Script,
     /// A kind of things, or one of them.
     Kind,
+    /// A project's script, which some take by a pattern.
+    Run,
     /// Any other.
     Further,
 }
@@ -200,8 +210,9 @@ impl Name {
     }
 
     /// What stands behind this one.
-    pub(super) fn next(&self) -> Self {
+    pub(super) fn next(&self, name: &str) -> Self {
         match self {
+            Self::Subcommand(program) if name == "run" && super::programs::runs_by_name(program) => Self::Run,
             Self::Subcommand(program) if TAKE_KINDS.has(program) => Self::Kind,
             Self::Kind => Self::Kind,
             _ => Self::Further,
@@ -221,7 +232,7 @@ impl Name {
             Self::Script => word == "run",
             // `kubectl delete pod/a secret/b`, taken apart
             Self::Kind => word.ends_with('/'),
-            Self::Goal(_) | Self::Further => false,
+            Self::Goal(_) | Self::Run | Self::Further => false,
         }
     }
 
@@ -243,7 +254,7 @@ impl Name {
             }
             Self::Script => vec![without_ending(file_name(word)).into()],
             Self::Kind => further_keys(word).into_iter().chain(kinds(word).map(Cow::Owned)).collect(),
-            Self::Further => further_keys(word),
+            Self::Run | Self::Further => further_keys(word),
         }
     }
 
@@ -251,6 +262,14 @@ impl Name {
     pub(super) fn includes(&self, word: &str) -> &'static [&'static str] {
         match self {
             Self::Kind if kinds(word).any(|kind| kind == "all") => ALL_KINDS,
+            // `npm cit`
+            Self::Subcommand(program) if program == "npm" => match whole_names_of_npm(word).as_slice() {
+                ["install-ci-test"] => &["ci", "test"],
+                ["install-test"] => &["install", "test"],
+                _ if word == "install-ci-test" => &["ci", "test"],
+                _ if word == "install-test" => &["install", "test"],
+                _ => &[],
+            },
             _ => &[],
         }
     }
@@ -286,6 +305,10 @@ impl Name {
                 // Make puts a variable's name together as it does values.
                 program == "gradle" || set_by(word).is_some_and(|(variable, _)| variable.contains('$'))
             }
+            // `pnpm run "/deploy/"`, `run-s 'deploy:*'`
+            Self::Run => {
+                word.contains('*') || word.len() > 2 && word.starts_with('/') && word[1..].contains('/')
+            }
             _ => false,
         }
     }
@@ -295,6 +318,11 @@ impl Name {
         match self {
             Self::Script if is_starred(name) => may_be_one_of(name, word),
             Self::Script => may_be_the_same(name, word),
+            Self::Run if word.contains('*') && !word.starts_with('/') => {
+                let start = word.split('*').next().unwrap_or_default();
+                is_starred(name) || name.starts_with(start)
+            }
+            Self::Run if self.may_be_any(word) => true,
             _ if is_starred(name) => self.keys(word).iter().any(|key| is_like(name, key)),
             Self::Goal(program) if program == "gradle" => is_short_for(word, name),
             _ => true,
@@ -311,7 +339,7 @@ fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
         "mvn" => behind(&[':']).map(|goal| goal.split('@').next().unwrap_or(goal)),
         "gradle" => behind(&[':']),
         "just" | "task" | "sbt" => behind(&['/', ':', '+']),
-        "grunt" | "gulp" | "nx" => goal.split_once(':').map(|(task, _)| task),
+        "grunt" | "gulp" => goal.split_once(':').map(|(task, _)| task),
         _ => None,
     };
     let shortened = whole_names(program, goal).into_iter().map(Cow::Borrowed);
@@ -345,7 +373,7 @@ fn kinds(word: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The words with those taken apart that say two things, where there are such: `pod/x` is `pod/ x` to kubectl.
+/// The words with those taken apart that say several things, where there are such: `pod/x` is `pod/ x` to kubectl.
 pub(in crate::permission) fn apart<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
     let mut programs: Vec<&str> =
         words.iter().map(|word| base_name(word)).filter(|name| joins_words(name)).collect();
@@ -353,32 +381,47 @@ pub(in crate::permission) fn apart<'w>(words: &[&'w str]) -> Option<Vec<&'w str>
     programs.dedup();
     let mut out = Vec::with_capacity(words.len());
     for word in words {
-        match programs.iter().find_map(|program| two_of(program, word)) {
-            Some((one, other)) => out.extend([one, other].into_iter().filter(|word| !word.is_empty())),
+        match programs.iter().find_map(|program| parts_of(program, word)) {
+            Some(parts) => out.extend(parts.into_iter().filter(|part| !part.is_empty())),
             None => out.push(*word),
         }
     }
     (out != words).then_some(out)
 }
 
-/// Whether words of the program may say two things.
+/// Whether words of the program may say several things.
 pub(super) fn joins_words(program: &str) -> bool {
-    TAKE_KINDS.has(program) || program == "python"
+    TAKE_KINDS.has(program) || matches!(program, "python" | "nx")
 }
 
-/// What the word says to the program, if it is two things.
-fn two_of<'w>(program: &str, word: &'w str) -> Option<(&'w str, &'w str)> {
-    if program == "python" {
+/// What the word says to the program, if it is several things.
+fn parts_of<'w>(program: &str, word: &'w str) -> Option<[&'w str; 3]> {
+    match program {
         // `python3 -mpip`
-        return word.strip_prefix("-m").filter(|module| !module.is_empty()).map(|module| ("-m", module));
+        "python" => {
+            word.strip_prefix("-m").filter(|module| !module.is_empty()).map(|module| ["-m", module, ""])
+        }
+        // `nx affected --target=deploy`, `nx run app:deploy:production` as `nx deploy app production`
+        "nx" if word.starts_with('-') => {
+            let (option, value) = word.split_once('=')?;
+            matches!(option, "-t" | "--target" | "--targets" | "-c" | "--configuration")
+                .then_some([value, "", ""])
+        }
+        "nx" => {
+            let (project, target) = word.split_once(':').filter(|(project, _)| !project.is_empty())?;
+            let (target, configuration) = target.split_once(':').unwrap_or((target, ""));
+            Some([target, project, configuration])
+        }
+        _ => {
+            let (kind, name) = word.split_at(word.find('/')? + 1);
+            let is_kind = kind.starts_with(|c: char| c.is_ascii_alphabetic())
+                && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b))
+                && base_name(word) != program;
+            // `pod/*` is any pod, or all of them.
+            let is_any = name.chars().all(|c| c == STAR);
+            is_kind.then_some([kind, if is_any { "" } else { name }, ""])
+        }
     }
-    let (kind, name) = word.split_at(word.find('/')? + 1);
-    let is_kind = kind.starts_with(|c: char| c.is_ascii_alphabetic())
-        && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b))
-        && base_name(word) != program;
-    // `pod/*` is any pod, or all of them.
-    let is_any = name.chars().all(|c| c == STAR);
-    is_kind.then_some((kind, if is_any { "" } else { name }))
 }
 
 /// A variable that the word sets, and to what.

@@ -45,7 +45,7 @@ impl<R> Named<R> {
         let next = self.children.len();
         let number = *self.numbers.entry(name.to_owned()).or_insert(next);
         if number == next {
-            self.children.push(Self::new(self.says.next()));
+            self.children.push(Self::new(self.says.next(name)));
             self.spelt.push(name.to_owned());
             match self.says.beginning(name).filter(|_| is_starred(name)) {
                 Some(beginning) => self.starred.add(beginning, number),
