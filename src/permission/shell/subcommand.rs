@@ -18,6 +18,9 @@ use super::segment::{Begins, Role, Segment, is_assignment};
 /// More names behind a program than any has; further ones count wherever they stand behind these.
 pub(in crate::permission) const MAX_NAMES: usize = 8;
 
+/// Of more words that are short for something only the beginning counts, so that no number of them is held against all rules.
+const MAX_SHORTENED: usize = 64;
+
 /// Rules by what they name: a program and its subcommand, or a script.
 #[derive(Debug, Clone)]
 pub(in crate::permission) struct Rules<R> {
@@ -272,6 +275,8 @@ impl<'s> Words<'s> {
     fn behind<R>(&self, rules: &Named<R>, starts: &[usize]) -> HashMap<usize, Vec<usize>> {
         let mut behind: HashMap<usize, Vec<usize>> = HashMap::default();
         let Some(first) = starts.first().filter(|_| !rules.children.is_empty()) else { return behind };
+        // Words that may be short for many names, each once.
+        let mut short: HashMap<String, Vec<usize>> = HashMap::default();
         let mut starts = starts.iter().peekable();
         let mut going_on = false;
         let is_option = |word: &&str| word.starts_with(['-', '+']);
@@ -284,15 +289,39 @@ impl<'s> Words<'s> {
                 going_on = true;
                 continue;
             }
-            rules.called(word, |child| {
-                let places = behind.entry(child).or_default();
-                if places.last() != Some(&(at + 1)) {
-                    places.push(at + 1);
+            match rules.says.parts(word) {
+                Some(mut parts) => {
+                    let told = if short.len() < MAX_SHORTENED { parts.len() } else { 1 };
+                    parts.truncate(told);
+                    short.entry(parts.join("-")).or_default().push(at + 1);
                 }
-            });
+                None => rules.called(word, |child| {
+                    let places = behind.entry(child).or_default();
+                    if places.last() != Some(&(at + 1)) {
+                        places.push(at + 1);
+                    }
+                }),
+            }
             // What does not stand behind an option is no value of one: all that follows is the subcommand's.
             let value = || at.checked_sub(1).and_then(|before| self.0.get(before)).is_some_and(leads_on);
             going_on = rules.says.are_many() || rules.says.passes_on(word) || going_on && value();
+        }
+        for (word, places) in short {
+            let ends = [places.first(), places.last()];
+            rules.called(&word, |child| {
+                let all = behind.entry(child).or_default();
+                match rules.children.get(child).is_some_and(Named::goes_on) {
+                    true => all.extend(&places),
+                    // Only where it is said first and last matters.
+                    false => all.extend(ends.into_iter().flatten()),
+                }
+            });
+        }
+        if rules.says.parts("").is_some() {
+            for places in behind.values_mut() {
+                places.sort_unstable();
+                places.dedup();
+            }
         }
         behind
     }
@@ -522,6 +551,8 @@ mod tests {
             ("gradle pubToMavLoc", "gradle publishToMavenLocal", true),
             ("gradle pTML", "gradle :publishToMavenLocal", true),
             ("gradle assemble", "gradle publish", false),
+            ("gradle pub-to", "gradle publishToMavenLocal", true),
+            ("gradle toMaven", "gradle publishToMavenLocal", false),
             ("rails db:migrate db:drop", "rails db:drop", true),
             ("cargo watch -x publish", "cargo publish", true),
             ("cargo watch -x 'publish --locked'", "cargo publish", true),
@@ -631,6 +662,23 @@ mod tests {
         ] {
             assert_eq!(may_run(command, Begins::First, rule), want, "{command}: {rule}");
         }
+    }
+
+    #[test]
+    fn no_number_of_short_names_hides_a_goal() {
+        let others: Vec<String> = (0..2 * MAX_SHORTENED).map(|n| format!("a{n}B{n}")).collect();
+        let command = |goal: &str| format!("gradle {} {goal}", others.join(" "));
+        for (goal, rule, want) in [
+            ("pub", "gradle publish", true),
+            ("pTML", "gradle publishToMavenLocal", true),
+            ("assemble", "gradle publish", false),
+            ("pub x", "gradle publish x", true),
+        ] {
+            assert_eq!(may_run(&command(goal), Begins::Told, rule), want, "{goal}: {rule}");
+        }
+        let often = format!("gradle {}x", "pub ".repeat(900));
+        assert!(may_run(&often, Begins::Told, "gradle publish x"));
+        assert!(!may_run(&often, Begins::Told, "gradle publish y"));
     }
 
     #[test]

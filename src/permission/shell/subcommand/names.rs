@@ -275,15 +275,24 @@ impl Name {
     }
 
     /// What a word begins with that a name with a star may stand for: one of its keys, or a folder on its way.
-    pub(super) fn beginning<'n>(&self, name: &'n str) -> Option<&'n str> {
+    pub(super) fn beginning(&self, name: &str) -> Option<String> {
         let (before, _) = name.split_once(STAR)?;
+        if let Some(parts) = self.parts(before) {
+            return Some(parts.join("-"));
+        }
         if *self != Self::Script {
-            return Some(before);
+            return Some(before.to_owned());
         }
         let start = file_name(before);
         let folder = before[..before.len() - start.len()].trim_end_matches('/');
         let folder = Some(file_name(folder)).filter(|name| !matches!(*name, "." | "..")).unwrap_or_default();
-        Some(if start.is_empty() { folder } else { start })
+        Some(if start.is_empty() { folder } else { start }.to_owned())
+    }
+
+    /// The parts of which each may be shortened, where some may: `publishToMavenLocal` is `pubToMavLoc` to Gradle, in
+    /// whatever project.
+    pub(super) fn parts(&self, name: &str) -> Option<Vec<String>> {
+        matches!(self, Self::Goal(program) if program == "gradle").then(|| task_parts(name))
     }
 
     /// The folders on the way to a script, by which one may be found whose own name a rule does not tell.
@@ -303,7 +312,7 @@ impl Name {
         match self {
             Self::Goal(program) => {
                 // Make puts a variable's name together as it does values.
-                program == "gradle" || set_by(word).is_some_and(|(variable, _)| variable.contains('$'))
+                program == "make" && set_by(word).is_some_and(|(variable, _)| variable.contains('$'))
             }
             // `pnpm run "/deploy/"`, `run-s 'deploy:*'`
             Self::Run => {
@@ -323,8 +332,10 @@ impl Name {
                 is_starred(name) || name.starts_with(start)
             }
             Self::Run if self.may_be_any(word) => true,
-            _ if is_starred(name) => self.keys(word).iter().any(|key| is_like(name, key)),
-            Self::Goal(program) if program == "gradle" => is_short_for(word, name),
+            _ if is_starred(name) => match (self.parts(name), self.parts(word)) {
+                (Some(name), Some(word)) => is_like(&name.join("-"), &word.join("-")),
+                _ => self.keys(word).iter().any(|key| is_like(name, key)),
+            },
             _ => true,
         }
     }
@@ -337,7 +348,6 @@ fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
     let behind = |marks: &[char]| goal.rsplit_once(marks).map(|(_, goal)| goal);
     let other = match program {
         "mvn" => behind(&[':']).map(|goal| goal.split('@').next().unwrap_or(goal)),
-        "gradle" => behind(&[':']),
         "just" | "task" | "sbt" => behind(&['/', ':', '+']),
         "grunt" | "gulp" => goal.split_once(':').map(|(task, _)| task),
         _ => None,
@@ -503,29 +513,26 @@ fn is_like(name: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether Gradle may take the word for a task of this name: in any project, and by beginnings of the words in it.
-fn is_short_for(word: &str, name: &str) -> bool {
-    let first = |path: &str| path.rsplit(':').next().and_then(|task| task.chars().next());
-    // Asked of each word and each rule.
-    if !first(word).zip(first(name)).is_some_and(|(word, name)| word.eq_ignore_ascii_case(&name)) {
-        return false;
-    }
-    let task = |path: &str| -> Vec<String> {
-        let mut words = vec![String::new()];
-        for c in path.rsplit(':').next().unwrap_or_default().chars() {
-            if c.is_ascii_uppercase() || c == '-' {
-                words.push(String::new());
-            }
-            if let Some(last) = words.last_mut().filter(|_| c != '-') {
-                last.push(c.to_ascii_lowercase());
-            }
+/// The words in the name of a task of Gradle's, without its project.
+fn task_parts(path: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for c in path.rsplit(':').next().unwrap_or_default().chars() {
+        if c.is_ascii_uppercase() || c == '-' {
+            parts.push(String::new());
         }
-        words
-    };
-    let (name, word) = (task(name), task(word));
-    let mut left = name.iter();
-    word.first().zip(name.first()).is_some_and(|(word, name)| name.starts_with(word.as_str()))
-        && word.iter().all(|part| left.any(|whole| whole.starts_with(part.as_str())))
+        if let Some(last) = parts.last_mut().filter(|_| c != '-') {
+            last.push(c.to_ascii_lowercase());
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether the parts are beginnings of those of the whole name, the first one of its first.
+pub(super) fn are_short_for(parts: &[String], whole: &[String]) -> bool {
+    let mut left = whole.iter();
+    parts.first().zip(whole.first()).is_some_and(|(part, whole)| whole.starts_with(part.as_str()))
+        && parts.iter().all(|part| left.any(|whole| whole.starts_with(part.as_str())))
 }
 
 /// The names that the word stands for.
