@@ -219,9 +219,7 @@ impl<'s> Words<'s> {
 
     /// Whether what begins there is what the words run, or the module that they do.
     fn is_first(&self, at: usize, first: usize, begins: Begins) -> bool {
-        at == first
-            || matches!(begins, Begins::Any | Begins::AllGuessed)
-            || self.0.get(first..=at).is_some_and(is_module)
+        at == first || begins == Begins::Any || self.0.get(first..=at).is_some_and(is_module)
     }
 
     /// Whether a plugin of a program may run there as one of its own.
@@ -310,10 +308,11 @@ impl<'s> Words<'s> {
             let ends = [places.first(), places.last()];
             rules.called(&word, |child| {
                 let all = behind.entry(child).or_default();
-                match rules.children.get(child).is_some_and(Named::goes_on) {
-                    true => all.extend(&places),
-                    // Only where it is said first and last matters.
-                    false => all.extend(ends.into_iter().flatten()),
+                // Where no name follows, only where it is said first and last matters.
+                if rules.children.get(child).is_some_and(Named::goes_on) {
+                    all.extend(&places);
+                } else {
+                    all.extend(ends.into_iter().flatten());
                 }
             });
         }
