@@ -69,10 +69,10 @@ pub(super) struct Options {
 }
 
 /// A table whose rows have names.
-pub(super) type Index<T> = LazyLock<HashMap<&'static str, &'static T>>;
+pub(in crate::permission) type Index<T> = LazyLock<HashMap<&'static str, &'static T>>;
 
 /// Rows by their names; of several with one name the first counts.
-pub(super) fn index<T, N: IntoIterator<Item = &'static str>>(
+pub(in crate::permission) fn index<T, N: IntoIterator<Item = &'static str>>(
     table: &'static [T],
     names: impl Fn(&'static T) -> N,
 ) -> HashMap<&'static str, &'static T> {

@@ -18,15 +18,22 @@ use super::segment::{Begins, Role, Segment, is_assignment};
 /// More names behind a program than any has; further ones count wherever they stand behind these.
 pub(in crate::permission) const MAX_NAMES: usize = 8;
 
+/// Of more words that are short for something only the beginning counts, so that no number of them is held against all rules.
+const MAX_SHORTENED: usize = 64;
+
 /// Rules by what they name: a program and its subcommand, or a script.
 #[derive(Debug, Clone)]
 pub(in crate::permission) struct Rules<R> {
     of_programs: HashMap<String, Named<R>>,
     of_scripts: Named<R>,
+    /// Of programs, whatever they are told.
+    alone: HashMap<String, Vec<R>>,
     /// Of scripts of which a part is a star.
     of_folders: Named<R>,
     /// Words of one of the programs may say two things.
     joined: bool,
+    /// One of them runs scripts of a project by their names.
+    by_name: bool,
 }
 
 /// A rule that may name what is run, by which program.
@@ -43,7 +50,14 @@ pub(in crate::permission) struct Found<'f, 's, R> {
 impl<R> Default for Rules<R> {
     fn default() -> Self {
         let scripts = || Named::new(Name::Script);
-        Self { of_programs: HashMap::default(), of_scripts: scripts(), of_folders: scripts(), joined: false }
+        Self {
+            of_programs: HashMap::default(),
+            of_scripts: scripts(),
+            of_folders: scripts(),
+            alone: HashMap::default(),
+            joined: false,
+            by_name: false,
+        }
     }
 }
 
@@ -51,7 +65,7 @@ impl<R> Rules<R> {
     /// Adds a rule about what is meant, with these names behind it, no more than [`MAX_NAMES`].
     pub(in crate::permission) fn add<'n>(
         &mut self,
-        meant: Meant<'_>,
+        meant: Meant<'n>,
         names: impl Iterator<Item = &'n str>,
         rule: R,
     ) {
@@ -61,8 +75,12 @@ impl<R> Rules<R> {
                 (&mut self.of_folders, None)
             }
             Meant::Script => (&mut self.of_scripts, None),
+            Meant::Alone(program) => {
+                return self.alone.entry(program.to_owned()).or_default().push(rule);
+            }
             Meant::Program(program, subcommand) => {
                 self.joined |= names::joins_words(program);
+                self.by_name |= programs::runs_by_name(program);
                 let root = || Named::new(Name::behind(program));
                 (self.of_programs.entry(program.to_owned()).or_insert_with(root), subcommand)
             }
@@ -96,10 +114,15 @@ impl<R> Rules<R> {
         if let Some(apart) = self.joined.then(|| apart(&words.0)).flatten() {
             self.each_among(&Words(apart), begins, found);
         }
+        let together = || words.beginnings(begins).find(|(_, word)| programs::runs_together(word));
+        if let Some((at, _)) = self.by_name.then(together).flatten() {
+            let runs = programs::run_together(words.0.get(at..).unwrap_or_default());
+            self.each_among(&Words(runs), Begins::AllGuessed, found);
+        }
     }
 
     fn each_among<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
-        let known = |name: &str| self.of_programs.contains_key(name);
+        let known = |name: &str| self.of_programs.contains_key(name) || self.alone.contains_key(name);
         let is_program = |word: &str| programs::program(word, known).is_some();
         let folders = !self.of_folders.children.is_empty();
         let scripts = folders || !self.of_scripts.children.is_empty();
@@ -107,17 +130,39 @@ impl<R> Rules<R> {
         if !words.0.iter().any(|word| is_program(word) || scripts && is_script(word)) {
             return;
         }
-        let mut programs: HashMap<&str, Places> = HashMap::default();
+        let first = words.assigned();
+        let mut programs: HashMap<&str, Places<'_>> = HashMap::default();
         let (mut script_places, mut folder_places) = (Vec::new(), Vec::new());
         // Operands in a folder are many: one is a script of it only where it is run for all that is known.
         let runs = |at: usize, word: &str| match begins {
-            Begins::Told => at == words.assigned(),
-            Begins::Guessed => at == words.assigned() || runs_scripts(word),
+            Begins::Told => at == first,
+            Begins::Guessed => at == first || runs_scripts(word),
             _ => true,
         };
         for (at, word) in words.beginnings(begins) {
             if let Some((name, subcommand)) = programs::program(word, known) {
-                programs.entry(name).or_default().add(at + 1, subcommand);
+                let places = programs.entry(name).or_default();
+                if programs::is_plugin(word) {
+                    // Elsewhere it is as likely a target's name (`make cargo-publish`).
+                    if !words.may_be_plugin(at, first, begins) {
+                        continue;
+                    }
+                    places.add(at + 1, None);
+                }
+                places.add(at + 1, subcommand);
+                // What a known program runs is told by segments of its own.
+                if begins != Begins::Told || words.is_first(at, first, begins) {
+                    places.alone.push(at + 1);
+                }
+                if words.is_first(at, first, begins)
+                    && let Some(rules) = self.alone.get(name)
+                {
+                    let words = words.0.get(at + 1..).unwrap_or_default();
+                    let at_end = words.is_empty();
+                    for rule in rules {
+                        found(Found { rule, program: word, words, at_end });
+                    }
+                }
             }
             if scripts && is_script(word) {
                 let place = if runs_scripts(word) { at + 1 } else { at };
@@ -135,25 +180,27 @@ impl<R> Rules<R> {
                     places.sort_unstable();
                 }
             }
-            words.tell(program, rules, &places.plain, found);
+            words.tell(program, rules, &places.alone, found);
             words.go_on(program, rules, behind, found);
         }
-        let first = words.0.get(words.assigned()).copied().unwrap_or_default();
+        let program = words.0.get(first).copied().unwrap_or_default();
         for (rules, places) in [(&self.of_scripts, script_places), (&self.of_folders, folder_places)] {
-            words.go_on(first, rules, words.behind(rules, &places), found);
+            words.go_on(program, rules, words.behind(rules, &places), found);
         }
     }
 }
 
 /// Where a program's subcommand may stand, or has stood in its name.
 #[derive(Default)]
-struct Places {
+struct Places<'s> {
     plain: Vec<usize>,
-    reached: HashMap<&'static str, Vec<usize>>,
+    /// Those behind which it need not.
+    alone: Vec<usize>,
+    reached: HashMap<&'s str, Vec<usize>>,
 }
 
-impl Places {
-    fn add(&mut self, place: usize, subcommand: Option<&'static str>) {
+impl<'s> Places<'s> {
+    fn add(&mut self, place: usize, subcommand: Option<&'s str>) {
         match subcommand {
             None => self.plain.push(place),
             Some(name) => self.reached.entry(name).or_default().push(place),
@@ -168,6 +215,18 @@ impl<'s> Words<'s> {
     /// How many stand before the first program.
     fn assigned(&self) -> usize {
         self.0.iter().take_while(|word| is_assignment(word)).count()
+    }
+
+    /// Whether what begins there is what the words run, or the module that they do.
+    fn is_first(&self, at: usize, first: usize, begins: Begins) -> bool {
+        at == first || begins == Begins::Any || self.0.get(first..=at).is_some_and(is_module)
+    }
+
+    /// Whether a plugin of a program may run there as one of its own.
+    fn may_be_plugin(&self, at: usize, first: usize, begins: Begins) -> bool {
+        let tool = || at.checked_sub(2).is_some_and(|from| self.0.get(from..at) == Some(&["tool", "run"]));
+        let again = || self.0.get(at..at + 2).is_some_and(|pair| programs::is_plugin_again(pair[0], pair[1]));
+        self.is_first(at, first, begins) || tool() || again()
     }
 
     /// The places where a program may begin.
@@ -214,6 +273,8 @@ impl<'s> Words<'s> {
     fn behind<R>(&self, rules: &Named<R>, starts: &[usize]) -> HashMap<usize, Vec<usize>> {
         let mut behind: HashMap<usize, Vec<usize>> = HashMap::default();
         let Some(first) = starts.first().filter(|_| !rules.children.is_empty()) else { return behind };
+        // Words that may be short for many names, each once.
+        let mut short: HashMap<String, Vec<usize>> = HashMap::default();
         let mut starts = starts.iter().peekable();
         let mut going_on = false;
         let is_option = |word: &&str| word.starts_with(['-', '+']);
@@ -226,15 +287,40 @@ impl<'s> Words<'s> {
                 going_on = true;
                 continue;
             }
-            rules.called(word, |child| {
-                let places = behind.entry(child).or_default();
-                if places.last() != Some(&(at + 1)) {
-                    places.push(at + 1);
+            match rules.says.parts(word) {
+                Some(mut parts) => {
+                    let told = if short.len() < MAX_SHORTENED { parts.len() } else { 1 };
+                    parts.truncate(told);
+                    short.entry(parts.join("-")).or_default().push(at + 1);
                 }
-            });
+                None => rules.called(word, |child| {
+                    let places = behind.entry(child).or_default();
+                    if places.last() != Some(&(at + 1)) {
+                        places.push(at + 1);
+                    }
+                }),
+            }
             // What does not stand behind an option is no value of one: all that follows is the subcommand's.
             let value = || at.checked_sub(1).and_then(|before| self.0.get(before)).is_some_and(leads_on);
             going_on = rules.says.are_many() || rules.says.passes_on(word) || going_on && value();
+        }
+        for (word, places) in short {
+            let ends = [places.first(), places.last()];
+            rules.called(&word, |child| {
+                let all = behind.entry(child).or_default();
+                // Where no name follows, only where it is said first and last matters.
+                if rules.children.get(child).is_some_and(Named::goes_on) {
+                    all.extend(&places);
+                } else {
+                    all.extend(ends.into_iter().flatten());
+                }
+            });
+        }
+        if rules.says.parts("").is_some() {
+            for places in behind.values_mut() {
+                places.sort_unstable();
+                places.dedup();
+            }
         }
         behind
     }
@@ -323,6 +409,93 @@ mod tests {
             ("rails g model", "rails generate", true),
             ("gsutil -m rm -r gs://x", "gsutil rm", true),
             ("mysqladmin -u root drop x", "mysqladmin drop", true),
+            ("npx ts-node ./scripts/seed.ts", "npx ts-node scripts/seed.ts", true),
+            ("npx tsx ./scripts/seed.ts", "npx tsx scripts/seed.ts", true),
+            ("yarn tsx scripts/seed.ts", "npx tsx scripts/seed.ts", true),
+            ("npx tsx scripts/seed.ts", "yarn tsx scripts/seed.ts", true),
+            ("gcloud beta compute instances delete x", "gcloud compute instances delete", true),
+            ("gcloud -q alpha run deploy x", "gcloud run deploy", true),
+            ("gcloud beta run list", "gcloud run deploy", false),
+            ("nx run app:deploy", "nx deploy", true),
+            ("nx affected --target=deploy", "nx deploy", true),
+            ("nx run-many -t build deploy", "nx deploy", true),
+            ("nx run-many --targets=build,deploy", "nx deploy", true),
+            ("nx run app:build", "nx deploy", false),
+            ("nx deploy app", "nx run app:deploy", true),
+            ("nx run app:deploy:production", "nx run app:deploy", true),
+            ("nx deploy app -c production", "nx run app:deploy:production", true),
+            ("nx deploy other", "nx run app:deploy", false),
+            ("nx build app", "nx run app:deploy", false),
+            ("pnpm recursive publish", "pnpm publish", true),
+            ("pnpm m publish", "pnpm publish", true),
+            ("pnpm multi run deploy", "pnpm run deploy", true),
+            ("pnpm recursive run build", "pnpm run deploy", false),
+            ("pnpm run '/deploy/'", "pnpm run deploy", true),
+            ("pnpm run /^dep.*/ x", "pnpm deploy", true),
+            ("pnpm run build /deploy/", "pnpm run deploy", false),
+            ("yarn workspaces foreach -A run deploy", "yarn deploy", true),
+            ("npm cit", "npm ci", true),
+            ("npm cit", "npm test", true),
+            ("npm it", "npm install", true),
+            ("npm test", "npm cit", false),
+            ("sls deploy", "serverless deploy", true),
+            ("serverless deploy", "sls deploy", true),
+            ("vc deploy", "vercel deploy", true),
+            ("npx aws-cdk@2 deploy", "cdk deploy", true),
+            ("cdk deploy", "npx aws-cdk deploy", true),
+            ("npx firebase-tools deploy", "firebase deploy", true),
+            ("npx @changesets/cli publish", "changeset publish", true),
+            ("npx @changesets/cli@2 publish", "changeset publish", true),
+            ("pnpm changeset publish", "npx @changesets/cli publish", true),
+            ("npx @changesets/cli version", "changeset publish", false),
+            ("cargo-sqlx sqlx database drop", "cargo sqlx database drop", true),
+            ("cargo-nextest nextest run", "cargo nextest run", true),
+            ("cargo nextest run", "cargo-nextest nextest run", true),
+            ("cargo-publish", "cargo publish", true),
+            ("make cargo-publish", "cargo publish", false),
+            ("dotnet-ef database drop", "dotnet ef database drop", true),
+            ("dotnet ef database drop", "dotnet-ef database drop", true),
+            ("dotnet tool run dotnet-ef database drop", "dotnet ef database drop", true),
+            ("dotnet-ef database update", "dotnet ef database drop", false),
+            ("concurrently npm:watch npm:deploy", "npm run deploy", true),
+            ("npx concurrently -k 'npm:deploy -- x'", "npm run deploy", true),
+            ("concurrently 'npm:dep*'", "npm run deploy", true),
+            ("concurrently npm:watch", "npm run deploy", false),
+            ("npm-run-all build deploy", "npm run deploy", true),
+            ("run-s build deploy", "yarn deploy", true),
+            ("run-p 'deploy:*'", "pnpm run deploy:prod", true),
+            ("run-p 'build:*'", "pnpm run deploy:prod", false),
+            ("run-s build", "npm run deploy", false),
+            ("alembic downgrade base", "uv run alembic downgrade", true),
+            ("uv run --with x python -m alembic downgrade", "uv run alembic downgrade", true),
+            ("alembic downgrade -1", "poetry run alembic downgrade", true),
+            ("alembic upgrade head", "poetry run alembic downgrade", false),
+            ("rails db:drop", "bundle exec rails db:drop", true),
+            ("bin/rails db:drop", "bundle exec rails db:drop", true),
+            ("bundle exec rails db:drop", "bundle exec rake db:drop", true),
+            ("bundle exec rails db:migrate", "bundle exec rake db:drop", false),
+            ("npx prisma migrate reset", "yarn prisma migrate reset", true),
+            ("npx prisma migrate reset", "pnpm prisma migrate reset", true),
+            ("npx prisma migrate dev", "pnpm prisma migrate reset", false),
+            ("npx prisma db push", "npx -p prisma prisma db push", true),
+            ("npm add lodash", "yarn add lodash", false),
+            ("alembic downgrade -1", "python -m alembic downgrade", true),
+            ("python3 -m http.server", "python -m http.server", true),
+            ("python3.11 -m http.server 80", "python3 -m http.server", true),
+            ("python -mhttp.server", "python3 -m http.server", true),
+            ("python3 -m build", "python -m build", true),
+            ("build x", "python -m build", true),
+            ("npm run build", "python -m build", false),
+            ("make build", "python -m build", false),
+            ("python3 -m pytest", "python -m build", false),
+            ("pytest -x", "uv run pytest", true),
+            ("uv add pytest", "uv run pytest", false),
+            ("python3 x.py", "python", true),
+            ("python x.py", "python3", true),
+            ("python2 x.py", "python3", false),
+            ("python3 x.py", "python2", false),
+            ("nodejs x", "node", true),
+            ("npm install node", "node", false),
             ("npx prisma@5 --schema x migrate reset", "prisma migrate reset", true),
             ("cat -n notes", "cat -n", false),
             ("sbt ';clean;publish'", "sbt publish", true),
@@ -377,6 +550,8 @@ mod tests {
             ("gradle pubToMavLoc", "gradle publishToMavenLocal", true),
             ("gradle pTML", "gradle :publishToMavenLocal", true),
             ("gradle assemble", "gradle publish", false),
+            ("gradle pub-to", "gradle publishToMavenLocal", true),
+            ("gradle toMaven", "gradle publishToMavenLocal", false),
             ("rails db:migrate db:drop", "rails db:drop", true),
             ("cargo watch -x publish", "cargo publish", true),
             ("cargo watch -x 'publish --locked'", "cargo publish", true),
@@ -469,9 +644,40 @@ mod tests {
             ("node tools/x.ts", "node tools/x.js", false),
             ("rbash deploy.sh", "./deploy.sh", true),
             ("sh run x", "./run", true),
+            ("uv run python ./scripts/seed.py", "uv run python scripts/seed.py", true),
+            ("python scripts/seed.py", "uv run python scripts/seed.py", true),
+            ("uv run scripts/seed.py", "uv run python scripts/seed.py", true),
+            ("uv run ./scripts/seed.py", "uv run scripts/seed.py", true),
+            ("python3 scripts/seed.py", "uv run scripts/seed.py", true),
+            ("python3 seed.py", "uv run seed.py", true),
+            ("uv run scripts/other.py", "uv run scripts/seed.py", false),
+            ("uv run pytest", "uv run scripts/seed.py", false),
+            ("deno run -A ./x.ts", "deno run x.ts", true),
+            ("uv run python3 manage.py flush", "uv run python manage.py flush", true),
+            ("python manage.py flush", "uv run python manage.py flush", true),
+            ("uv run manage.py flush", "uv run python manage.py flush", true),
+            ("uv run manage.py migrate", "uv run python manage.py flush", false),
+            ("poetry run ./manage.py flush", "poetry run python manage.py flush", true),
         ] {
             assert_eq!(may_run(command, Begins::First, rule), want, "{command}: {rule}");
         }
+    }
+
+    #[test]
+    fn no_number_of_short_names_hides_a_goal() {
+        let others: Vec<String> = (0..2 * MAX_SHORTENED).map(|n| format!("a{n}B{n}")).collect();
+        let command = |goal: &str| format!("gradle {} {goal}", others.join(" "));
+        for (goal, rule, want) in [
+            ("pub", "gradle publish", true),
+            ("pTML", "gradle publishToMavenLocal", true),
+            ("assemble", "gradle publish", false),
+            ("pub x", "gradle publish x", true),
+        ] {
+            assert_eq!(may_run(&command(goal), Begins::Told, rule), want, "{goal}: {rule}");
+        }
+        let often = format!("gradle {}x", "pub ".repeat(900));
+        assert!(may_run(&often, Begins::Told, "gradle publish x"));
+        assert!(!may_run(&often, Begins::Told, "gradle publish y"));
     }
 
     #[test]

@@ -78,6 +78,60 @@ fn subcommands_are_found_however_they_are_written() {
 }
 
 #[test]
+fn other_writings_are_asked_about_and_neighbours_are_not() {
+    let denies = Given {
+        deny: &[
+            "Bash(scripts/*)",
+            "Bash(kubectl get secret *)",
+            "Bash(kubectl delete*)",
+            "Bash(python -m build *)",
+            "Bash(uv run pytest *)",
+            "Bash(bundle exec rake db:drop *)",
+            "Bash(npm run deploy *)",
+            "Bash(nx deploy *)",
+            "Bash(cargo publish *)",
+        ],
+        allow: &["Bash"],
+        ..Given::default()
+    };
+    for command in [
+        "./scripts/deploy.sh",
+        "timeout 5 bash ./scripts/x.sh",
+        "kubectl get secrets -o yaml",
+        "kubectl get pods,secret/x",
+        "kubectl -n x delete pod y",
+        "python3 -m build",
+        "pytest -x",
+        "poetry run pytest",
+        "bin/rails db:drop",
+        "run-s build deploy",
+        "npx concurrently npm:deploy",
+        "nx run app:deploy:production",
+    ] {
+        denies.bypass_is(&format!("Bash({command})"), "forced");
+    }
+    for command in [
+        "cat scripts/x",
+        "git add scripts/x",
+        "chmod +x scripts/x.sh",
+        "cargo test scripts/x",
+        "kubectl get pods",
+        "kubectl -n secret get pods",
+        "npm run build",
+        "make build",
+        "cargo build",
+        "docker build .",
+        "uv add pytest",
+        "bundle exec rake db:migrate",
+        "run-s build",
+        "nx build app",
+        "make cargo-publish",
+    ] {
+        denies.bypass_is(&format!("Bash({command})"), "allow");
+    }
+}
+
+#[test]
 fn what_comes_through_the_input_of_a_shell_is_not_believed() {
     let denies = Given { deny: &["Bash(rm *)"], allow: &["Bash"], ..Given::default() };
     for command in [

@@ -72,6 +72,14 @@ const PASS_ON: &[(&str, &str)] = &[
     ("cargo", "auditable"),
     ("cargo", "llvm-cov"),
     ("yarn", "workspace"),
+    ("yarn", "workspaces"),
+    ("yarn", "foreach"),
+    ("pnpm", "recursive"),
+    ("pnpm", "multi"),
+    ("pnpm", "m"),
+    ("gcloud", "alpha"),
+    ("gcloud", "beta"),
+    ("gcloud", "preview"),
 ];
 
 /// Commands of npm, for what is shortened.
@@ -82,6 +90,11 @@ static OF_NPM: Names = Names::of(&[
     "query rebuild repo restart root run sbom search set shrinkwrap stage star stars start stop team test token trust",
     "undeprecate uninstall unpublish unstar update version view whoami",
 ]);
+
+/// Whether it is a command of npm's.
+pub(super) fn is_of_npm(name: &str) -> bool {
+    OF_NPM.has(name)
+}
 
 /// Every name that npm knows, in order, with the command that it stands for.
 static ALL_OF_NPM: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
@@ -183,6 +196,8 @@ pub(super) enum Name {
     Script,
     /// A kind of things, or one of them.
     Kind,
+    /// A project's script, which some take by a pattern.
+    Run,
     /// Any other.
     Further,
 }
@@ -195,8 +210,9 @@ impl Name {
     }
 
     /// What stands behind this one.
-    pub(super) fn next(&self) -> Self {
+    pub(super) fn next(&self, name: &str) -> Self {
         match self {
+            Self::Subcommand(program) if name == "run" && super::programs::runs_by_name(program) => Self::Run,
             Self::Subcommand(program) if TAKE_KINDS.has(program) => Self::Kind,
             Self::Kind => Self::Kind,
             _ => Self::Further,
@@ -216,7 +232,7 @@ impl Name {
             Self::Script => word == "run",
             // `kubectl delete pod/a secret/b`, taken apart
             Self::Kind => word.ends_with('/'),
-            Self::Goal(_) | Self::Further => false,
+            Self::Goal(_) | Self::Run | Self::Further => false,
         }
     }
 
@@ -238,7 +254,7 @@ impl Name {
             }
             Self::Script => vec![without_ending(file_name(word)).into()],
             Self::Kind => further_keys(word).into_iter().chain(kinds(word).map(Cow::Owned)).collect(),
-            Self::Further => further_keys(word),
+            Self::Run | Self::Further => further_keys(word),
         }
     }
 
@@ -246,20 +262,37 @@ impl Name {
     pub(super) fn includes(&self, word: &str) -> &'static [&'static str] {
         match self {
             Self::Kind if kinds(word).any(|kind| kind == "all") => ALL_KINDS,
+            // `npm cit`
+            Self::Subcommand(program) if program == "npm" => match whole_names_of_npm(word).as_slice() {
+                ["install-ci-test"] => &["ci", "test"],
+                ["install-test"] => &["install", "test"],
+                _ if word == "install-ci-test" => &["ci", "test"],
+                _ if word == "install-test" => &["install", "test"],
+                _ => &[],
+            },
             _ => &[],
         }
     }
 
     /// What a word begins with that a name with a star may stand for: one of its keys, or a folder on its way.
-    pub(super) fn beginning<'n>(&self, name: &'n str) -> Option<&'n str> {
+    pub(super) fn beginning(&self, name: &str) -> Option<String> {
         let (before, _) = name.split_once(STAR)?;
+        if let Some(parts) = self.parts(before) {
+            return Some(parts.join("-"));
+        }
         if *self != Self::Script {
-            return Some(before);
+            return Some(before.to_owned());
         }
         let start = file_name(before);
         let folder = before[..before.len() - start.len()].trim_end_matches('/');
         let folder = Some(file_name(folder)).filter(|name| !matches!(*name, "." | "..")).unwrap_or_default();
-        Some(if start.is_empty() { folder } else { start })
+        Some(if start.is_empty() { folder } else { start }.to_owned())
+    }
+
+    /// The parts of which each may be shortened, where some may: `publishToMavenLocal` is `pubToMavLoc` to Gradle, in
+    /// whatever project.
+    pub(super) fn parts(&self, name: &str) -> Option<Vec<String>> {
+        matches!(self, Self::Goal(program) if program == "gradle").then(|| task_parts(name))
     }
 
     /// The folders on the way to a script, by which one may be found whose own name a rule does not tell.
@@ -279,7 +312,11 @@ impl Name {
         match self {
             Self::Goal(program) => {
                 // Make puts a variable's name together as it does values.
-                program == "gradle" || set_by(word).is_some_and(|(variable, _)| variable.contains('$'))
+                program == "make" && set_by(word).is_some_and(|(variable, _)| variable.contains('$'))
+            }
+            // `pnpm run "/deploy/"`, `run-s 'deploy:*'`
+            Self::Run => {
+                word.contains('*') || word.len() > 2 && word.starts_with('/') && word[1..].contains('/')
             }
             _ => false,
         }
@@ -290,8 +327,15 @@ impl Name {
         match self {
             Self::Script if is_starred(name) => may_be_one_of(name, word),
             Self::Script => may_be_the_same(name, word),
-            _ if is_starred(name) => self.keys(word).iter().any(|key| is_like(name, key)),
-            Self::Goal(program) if program == "gradle" => is_short_for(word, name),
+            Self::Run if word.contains('*') && !word.starts_with('/') => {
+                let start = word.split('*').next().unwrap_or_default();
+                is_starred(name) || name.starts_with(start)
+            }
+            Self::Run if self.may_be_any(word) => true,
+            _ if is_starred(name) => match (self.parts(name), self.parts(word)) {
+                (Some(name), Some(word)) => is_like(&name.join("-"), &word.join("-")),
+                _ => self.keys(word).iter().any(|key| is_like(name, key)),
+            },
             _ => true,
         }
     }
@@ -304,9 +348,8 @@ fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
     let behind = |marks: &[char]| goal.rsplit_once(marks).map(|(_, goal)| goal);
     let other = match program {
         "mvn" => behind(&[':']).map(|goal| goal.split('@').next().unwrap_or(goal)),
-        "gradle" => behind(&[':']),
         "just" | "task" | "sbt" => behind(&['/', ':', '+']),
-        "grunt" | "gulp" | "nx" => goal.split_once(':').map(|(task, _)| task),
+        "grunt" | "gulp" => goal.split_once(':').map(|(task, _)| task),
         _ => None,
     };
     let shortened = whole_names(program, goal).into_iter().map(Cow::Borrowed);
@@ -340,33 +383,55 @@ fn kinds(word: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The words with those taken apart that say two things, where there are such: `pod/x` is `pod/ x` to kubectl.
+/// The words with those taken apart that say several things, where there are such: `pod/x` is `pod/ x` to kubectl.
 pub(in crate::permission) fn apart<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
-    let program = words.iter().map(|word| base_name(word)).find(|name| joins_words(name))?;
+    let mut programs: Vec<&str> =
+        words.iter().map(|word| base_name(word)).filter(|name| joins_words(name)).collect();
+    programs.sort_unstable();
+    programs.dedup();
     let mut out = Vec::with_capacity(words.len());
     for word in words {
-        match two_of(program, word) {
-            Some((one, other)) => out.extend([one, other].into_iter().filter(|word| !word.is_empty())),
+        match programs.iter().find_map(|program| parts_of(program, word)) {
+            Some(parts) => out.extend(parts.into_iter().filter(|part| !part.is_empty())),
             None => out.push(*word),
         }
     }
-    (out.len() > words.len() || out != words).then_some(out)
+    (out != words).then_some(out)
 }
 
-/// Whether words of the program may say two things.
+/// Whether words of the program may say several things.
 pub(super) fn joins_words(program: &str) -> bool {
-    TAKE_KINDS.has(program)
+    TAKE_KINDS.has(program) || matches!(program, "python" | "nx")
 }
 
-/// What the word says to the program, if it is two things.
-fn two_of<'w>(program: &str, word: &'w str) -> Option<(&'w str, &'w str)> {
-    let (kind, name) = word.split_at(word.find('/')? + 1);
-    let is_kind = kind.starts_with(|c: char| c.is_ascii_alphabetic())
-        && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b))
-        && base_name(word) != program;
-    // `pod/*` is any pod, or all of them.
-    let is_any = name.chars().all(|c| c == STAR);
-    is_kind.then_some((kind, if is_any { "" } else { name }))
+/// What the word says to the program, if it is several things.
+fn parts_of<'w>(program: &str, word: &'w str) -> Option<[&'w str; 3]> {
+    match program {
+        // `python3 -mpip`
+        "python" => {
+            word.strip_prefix("-m").filter(|module| !module.is_empty()).map(|module| ["-m", module, ""])
+        }
+        // `nx affected --target=deploy`, `nx run app:deploy:production` as `nx deploy app production`
+        "nx" if word.starts_with('-') => {
+            let (option, value) = word.split_once('=')?;
+            matches!(option, "-t" | "--target" | "--targets" | "-c" | "--configuration")
+                .then_some([value, "", ""])
+        }
+        "nx" => {
+            let (project, target) = word.split_once(':').filter(|(project, _)| !project.is_empty())?;
+            let (target, configuration) = target.split_once(':').unwrap_or((target, ""));
+            Some([target, project, configuration])
+        }
+        _ => {
+            let (kind, name) = word.split_at(word.find('/')? + 1);
+            let is_kind = kind.starts_with(|c: char| c.is_ascii_alphabetic())
+                && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b))
+                && base_name(word) != program;
+            // `pod/*` is any pod, or all of them.
+            let is_any = name.chars().all(|c| c == STAR);
+            is_kind.then_some([kind, if is_any { "" } else { name }, ""])
+        }
+    }
 }
 
 /// A variable that the word sets, and to what.
@@ -448,29 +513,26 @@ fn is_like(name: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether Gradle may take the word for a task of this name: in any project, and by beginnings of the words in it.
-fn is_short_for(word: &str, name: &str) -> bool {
-    let first = |path: &str| path.rsplit(':').next().and_then(|task| task.chars().next());
-    // Asked of each word and each rule.
-    if !first(word).zip(first(name)).is_some_and(|(word, name)| word.eq_ignore_ascii_case(&name)) {
-        return false;
-    }
-    let task = |path: &str| -> Vec<String> {
-        let mut words = vec![String::new()];
-        for c in path.rsplit(':').next().unwrap_or_default().chars() {
-            if c.is_ascii_uppercase() || c == '-' {
-                words.push(String::new());
-            }
-            if let Some(last) = words.last_mut().filter(|_| c != '-') {
-                last.push(c.to_ascii_lowercase());
-            }
+/// The words in the name of a task of Gradle's, without its project.
+fn task_parts(path: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for c in path.rsplit(':').next().unwrap_or_default().chars() {
+        if c.is_ascii_uppercase() || c == '-' {
+            parts.push(String::new());
         }
-        words
-    };
-    let (name, word) = (task(name), task(word));
-    let mut left = name.iter();
-    word.first().zip(name.first()).is_some_and(|(word, name)| name.starts_with(word.as_str()))
-        && word.iter().all(|part| left.any(|whole| whole.starts_with(part.as_str())))
+        if let Some(last) = parts.last_mut().filter(|_| c != '-') {
+            last.push(c.to_ascii_lowercase());
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether the parts are beginnings of those of the whole name, the first one of its first.
+pub(super) fn are_short_for(parts: &[String], whole: &[String]) -> bool {
+    let mut left = whole.iter();
+    parts.first().zip(whole.first()).is_some_and(|(part, whole)| whole.starts_with(part.as_str()))
+        && parts.iter().all(|part| left.any(|whole| whole.starts_with(part.as_str())))
 }
 
 /// The names that the word stands for.

@@ -1,8 +1,11 @@
 //! What programs with subcommands are called, and what the words of a rule are meant for.
 
+use std::sync::LazyLock;
+
 use super::super::super::commands::kind::{base_name, is_interpreter};
-use super::super::super::commands::names::Names;
-use super::names::{STAR, is_starred, without_ending};
+use super::super::super::commands::names::{Index, Names, index};
+use super::super::super::lexical::file_name;
+use super::names::{STAR, is_of_npm, is_starred, without_ending};
 
 /// Programs that take options in front of a subcommand. Git's are known one by one.
 static TAKE_OPTIONS: Names = Names::of(&[
@@ -16,14 +19,14 @@ static TAKE_OPTIONS: Names = Names::of(&[
 ]);
 
 /// Programs that run a project's script by its name alone as they do behind `run`; npm does so with some.
-static RUN_BY_NAME: Names = Names::of(&["npm pnpm yarn bun turbo"]);
+static RUN_BY_NAME: Names = Names::of(&["npm pnpm yarn bun turbo nx"]);
 const BY_NAME_OF_NPM: [&str; 4] = ["test", "start", "stop", "restart"];
 
 /// What runs the script that it is given, besides interpreters.
 static RUN_SCRIPTS: Names = Names::of(&["source . yash posh deno bun uv poetry pdm hatch pipenv coverage"]);
 
-/// What fetches a package and runs its program.
-const RUNNERS: &[&[&str]] = &[
+/// What runs the program of a package that it fetches.
+const FETCHERS: &[&[&str]] = &[
     &["npx"],
     &["pnpx"],
     &["bunx"],
@@ -38,6 +41,38 @@ const RUNNERS: &[&[&str]] = &[
     &["pipx", "run"],
     &["uv", "tool", "run"],
 ];
+
+/// What runs a program of the project's own.
+const RUNNERS: &[&[&str]] = &[
+    &["uv", "run"],
+    &["poetry", "run"],
+    &["pdm", "run"],
+    &["pipenv", "run"],
+    &["hatch", "run"],
+    &["rye", "run"],
+    &["pixi", "run"],
+    &["coverage", "run"],
+    &["bundle", "exec"],
+];
+
+/// More of them within each other than anyone writes.
+const MAX_RUNNERS: usize = 4;
+
+/// Options of theirs that have no value.
+static ALONE: Names = Names::of(&[
+    "-- -y --yes -q --quiet -v --verbose --no-install --no --bun --frozen --locked --no-sync --isolated --offline -s --silent",
+    "--no-project --no-dev --all-extras --all-groups --no-deps --keep-file-descriptors",
+]);
+
+/// Package managers that run a program of the project by its name alone.
+static RUN_PROGRAMS: Names = Names::of(&["yarn pnpm bun"]);
+
+/// Their own subcommands, besides those that npm has.
+static OWN: Names = Names::of(&[
+    "add i remove rm un up upgrade upgrade-interactive dlx why workspace workspaces import global info licenses list plugin",
+    "unplug patch patch-commit constraints deploy store server env fetch create recursive m multi autoclean generate-lock-entry",
+    "build dev node self-update setup approve-builds x pm foreach cat-file catalog",
+]);
 
 /// Programs that most call otherwise, and the subcommand that stands in their name.
 const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
@@ -57,18 +92,74 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     ("npm-cli", "npm", None),
     ("docker-compose", "docker", Some("compose")),
     ("podman-compose", "podman", Some("compose")),
+    ("nodejs", "node", None),
+    ("sls", "serverless", None),
+    ("vc", "vercel", None),
+    // Packages whose program has another name.
+    ("aws-cdk", "cdk", None),
+    ("firebase-tools", "firebase", None),
+    ("netlify-cli", "netlify", None),
+    ("eas-cli", "eas", None),
+    ("expo-cli", "expo", None),
+    ("typescript", "tsc", None),
 ];
+
+/// Packages with a scope whose program has another name than they.
+const SCOPED: &[(&str, &str)] = &[
+    ("@changesets/cli", "changeset"),
+    ("@railway/cli", "railway"),
+    ("@sentry/cli", "sentry-cli"),
+    ("@angular/cli", "ng"),
+    ("@nestjs/cli", "nest"),
+    ("@expo/cli", "expo"),
+    ("@vue/cli", "vue"),
+    ("@capacitor/cli", "cap"),
+    ("@shopify/cli", "shopify"),
+    ("@salesforce/cli", "sf"),
+    ("@aws-amplify/cli", "amplify"),
+];
+
+/// Programs whose subcommands may be programs of their own: `cargo-nextest nextest run`, `dotnet-ef database drop`.
+const PLUGINS: [&str; 2] = ["cargo", "dotnet"];
+
+/// Programs that run scripts of the project which they are given.
+static RUN_TOGETHER: Names = Names::of(&["npm-run-all run-s run-p concurrently conc"]);
+
+/// Package managers by which a project's script may be run.
+const BY_SCRIPT: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+
 /// What a rule speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::permission) enum Meant<'r> {
     /// A program, as most call it, and the subcommand that stands in its name.
-    Program(&'r str, Option<&'static str>),
+    Program(&'r str, Option<&'r str>),
+    /// The same, whatever it is told, and only where it is what runs: its name may be a usual word (`build`).
+    Alone(&'r str),
     /// A script, whose path is the first name.
     Script,
 }
 
-/// What the words of a rule may be meant for: each with the place of the first name behind it.
+/// What the words of a rule may be meant for: each with the place of the first name behind it. What runs the rest of them is
+/// seen through, as it is in commands.
 pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
+    let mut found = own_readings(words);
+    let mut runs = run_by(words);
+    let fetched = FETCHERS.iter().any(|fetcher| words.starts_with(fetcher));
+    for _ in 0..MAX_RUNNERS {
+        let mut within = Vec::new();
+        for (from, alone) in runs {
+            let words = words.get(from..).unwrap_or_default();
+            let own = own_readings(words).into_iter().chain(alone.then(|| package(words, fetched)).flatten());
+            found.extend(own.map(|(meant, behind)| (meant, from + behind)));
+            within.extend(run_by(words).into_iter().map(|(at, alone)| (from + at, alone)));
+        }
+        runs = within;
+    }
+    found
+}
+
+/// What a rule says of its first word.
+fn own_readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
     let Some((program, rest)) = words.split_first() else { return Vec::new() };
     if is_starred(program) && !program.contains('/') {
         return Vec::new();
@@ -76,8 +167,11 @@ pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, 
     let mut found = Vec::new();
     let mut add =
         |(name, subcommand): (&'r str, _), behind| found.push((Meant::Program(name, subcommand), behind));
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic());
     if let Some(named) = self::program(program, |name| TAKE_OPTIONS.has(name)) {
-        add(named, 1);
+        // `cargo-nextest nextest run` says its name again.
+        let again = named.1.is_some() && named.1 == rest.first().copied() && PLUGINS.contains(&named.0);
+        add(if again { (named.0, None) } else { named }, 1);
         let by_name = |script: &str| named.0 != "npm" || BY_NAME_OF_NPM.contains(&script);
         match rest {
             _ if !RUN_BY_NAME.has(named.0) || named.1.is_some() => {}
@@ -86,40 +180,92 @@ pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, 
             _ => {}
         }
     } else if let [name, ..] = rest
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && is_name(name)
         && !runs_scripts(program)
         && !program.contains('/')
     {
         // What a rule says of it reads like a subcommand.
         add(usual(plain(program)), 1);
     }
-    let runner = RUNNERS.iter().filter(|runner| words.starts_with(runner)).map(|runner| runner.len()).next();
-    if let Some(behind) = runner {
-        let skipped =
-            words.iter().skip(behind).take_while(|word| matches!(**word, "-y" | "--yes" | "--")).count();
-        let at = behind + skipped;
-        // What is fetched as a package is the program of that name, however it is run.
-        let is_package = |word: &&&str| {
-            !word.starts_with('-') && !is_starred(word) && (word.starts_with('@') || !word.contains('/'))
-        };
-        if let Some(package) = words.get(at).filter(is_package) {
-            add(usual(plain(package)), at + 1);
+    match rest {
+        ["-m", module, ..] if is_python(program) => {
+            add((own_name(program), None), 2);
+            match rest {
+                _ if is_starred(module) => {}
+                [_, _, name, ..] if is_name(name) => add(usual(plain(module)), 3),
+                _ if TAKE_OPTIONS.has(module) => add(usual(module), 3),
+                _ => found.push((Meant::Alone(usual(plain(module)).0), 3)),
+            }
+        }
+        // `python *`, `python -c *`
+        [] => found.extend(is_interpreter(program).then(|| (Meant::Alone(own_name(program)), 1))),
+        [option, ..] if option.starts_with('-') && is_interpreter(program) => {
+            found.push((Meant::Alone(own_name(program)), 1));
+        }
+        _ => {}
+    }
+    found.extend(script(words).map(|at| (Meant::Script, at)));
+    found
+}
+
+/// Where in a rule a script stands.
+fn script(words: &[&str]) -> Option<usize> {
+    let (program, rest) = words.split_first()?;
+    if program.contains('/') && !program.starts_with('@') && tells_a_file(program) {
+        return Some(0);
+    }
+    // `deno run x.ts`
+    let at = if RUN_SCRIPTS.has(program) && rest.first() == Some(&"run") { 2 } else { 1 };
+    let script = words.get(at).filter(|_| runs_scripts(program))?;
+    (!script.starts_with('-') && tells_a_file(script) && !runs_scripts(script)).then_some(at)
+}
+
+/// Where what a rule's words run may begin, each with whether that is for sure: an option before it may have a value.
+fn run_by(words: &[&str]) -> Vec<(usize, bool)> {
+    let is_name =
+        |at: usize| words.get(at).is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+    // `yarn prisma migrate reset`, but no `yarn deploy`
+    if let [manager, ..] = words
+        && RUN_PROGRAMS.has(manager)
+    {
+        let at = if words.get(1) == Some(&"run") { 2 } else { 1 };
+        let is_own = |word: &&str| OWN.has(word) || is_of_npm(word);
+        if is_name(at) && words.len() > at + 1 && !words.get(at).is_some_and(is_own) {
+            return vec![(at, false)];
         }
     }
-    if let ["-m", module, ..] = rest
-        && is_python(program)
-        && TAKE_OPTIONS.has(module)
-    {
-        add(usual(module), 3);
-    }
-    if program.contains('/') && tells_a_file(program) {
-        found.push((Meant::Script, 0));
-    } else if runs_scripts(program)
-        && rest.first().is_some_and(|script| !script.starts_with('-') && tells_a_file(script))
-    {
-        found.push((Meant::Script, 1));
+    let mut runners = FETCHERS.iter().chain(RUNNERS);
+    let Some(runner) = runners.find(|runner| words.starts_with(runner)) else { return Vec::new() };
+    let (mut found, mut after_option, mut sure) = (Vec::new(), false, true);
+    for (at, word) in words.iter().enumerate().skip(runner.len()) {
+        if word.starts_with('-') {
+            after_option = !ALONE.has(word) && !word.contains('=');
+            sure &= !after_option;
+            continue;
+        }
+        found.push((at, sure));
+        if !after_option {
+            break;
+        }
+        after_option = false;
     }
     found
+}
+
+/// What a runner runs by its name: the program of a package, however it is run, or a script.
+fn package<'r>(words: &[&'r str], fetched: bool) -> Option<(Meant<'r>, usize)> {
+    let package = words.first().filter(|word| !is_starred(word))?;
+    let is_script = without_ending(package) != *package;
+    let is_package =
+        !is_script && (package.starts_with('@') || !package.contains('/')) && !is_interpreter(package);
+    let (name, subcommand) = usual(plain(package));
+    if is_script {
+        return (!package.contains('/')).then_some((Meant::Script, 0));
+    }
+    let bare = words.get(1).is_none_or(|word| word.starts_with('-'));
+    // `uv run pytest *` has no say in `uv add pytest`.
+    let meant = if bare && !fetched { Meant::Alone(name) } else { Meant::Program(name, subcommand) };
+    is_package.then_some((meant, 1))
 }
 
 /// Whether a path with stars says more than that it is one.
@@ -127,24 +273,87 @@ fn tells_a_file(path: &str) -> bool {
     path.contains(|c: char| !matches!(c, '/' | '.' | '~' | STAR))
 }
 
+/// Whether the program runs a project's script behind `run`.
+pub(super) fn runs_by_name(program: &str) -> bool {
+    BY_SCRIPT.contains(&program)
+}
+
+/// Whether the word is a program of which a subcommand is one of its own, that may be told its name again.
+pub(super) fn is_plugin(word: &str) -> bool {
+    let name = base_name(word);
+    PLUGINS.iter().any(|program| name.strip_prefix(program).is_some_and(|rest| rest.starts_with('-')))
+}
+
+/// Whether a plugin is told its own name, as Cargo does.
+pub(super) fn is_plugin_again(word: &str, next: &str) -> bool {
+    !next.is_empty() && base_name(word).strip_suffix(next).is_some_and(|program| program.ends_with('-'))
+}
+
+/// Whether the program runs scripts of the project by their names.
+pub(super) fn runs_together(word: &str) -> bool {
+    RUN_TOGETHER.has(base_name(word))
+}
+
+/// What is run by a program that runs scripts of the project by their names, as package managers would be told: `run-s a b`,
+/// `concurrently npm:a`.
+pub(super) fn run_together<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    let with_manager = words.first().is_some_and(|program| base_name(program).starts_with("conc"));
+    let names = words.iter().skip(1).filter_map(|word| word.split_whitespace().next());
+    let runs = names.filter(|name| !name.starts_with('-')).flat_map(|name| {
+        let name = match name.split_once(':') {
+            Some((manager, script)) if with_manager => {
+                Some(script).filter(|_| BY_SCRIPT.contains(&manager) || matches!(manager, "node" | "deno"))
+            }
+            _ if with_manager => None,
+            _ => Some(name),
+        };
+        name.into_iter()
+            .flat_map(|name| BY_SCRIPT.into_iter().flat_map(move |manager| [manager, "run", name]))
+    });
+    runs.collect()
+}
+
 /// The program that a word names, of those that are known: as most call it and whatever its version (`npm@10`, `pip3.11`,
 /// `twine==5`), with the subcommand that stands in its name.
-pub(super) fn program(word: &str, known: impl Fn(&str) -> bool) -> Option<(&str, Option<&'static str>)> {
+pub(super) fn program(word: &str, known: impl Fn(&str) -> bool) -> Option<(&str, Option<&str>)> {
+    let named = (own_name(word), None);
+    if named.0 == "python2" {
+        return Some(named).filter(|(name, _)| known(name));
+    }
     let named = usual(base_name(word));
     if known(named.0) {
         return Some(named);
     }
+    let plugin = |program: &&str| named.0.strip_prefix(*program).is_some_and(|rest| rest.starts_with('-'));
+    if let Some(program) = PLUGINS.iter().find(|program| plugin(program) && known(program)) {
+        return Some((program, named.0.get(program.len() + 1..)));
+    }
     Some(usual(plain(word))).filter(|(name, _)| known(name))
 }
 
+/// What an interpreter is called. Python 2 is another program than Python 3, which a rule may mean to have used instead.
+fn own_name(program: &str) -> &str {
+    if file_name(program).starts_with("python2") { "python2" } else { usual(base_name(program)).0 }
+}
+
 /// The program's name as most call it, and the subcommand that stands in it.
-fn usual(name: &str) -> (&str, Option<&'static str>) {
-    let other = PROGRAMS.iter().find(|(other, ..)| *other == name);
+fn usual(name: &str) -> (&str, Option<&str>) {
+    /// Asked of each word of each command.
+    static BY_NAME: Index<(&str, &str, Option<&str>)> = LazyLock::new(|| index(PROGRAMS, |row| [row.0]));
+    let other = BY_NAME.get(name);
     other.map_or((name, None), |(_, usual, subcommand)| (*usual, *subcommand))
 }
 
 /// The name of a program without its version, of a package or module without where it comes from.
 fn plain(word: &str) -> &str {
+    let scoped = word.strip_prefix("npm:").unwrap_or(word);
+    if scoped.starts_with('@')
+        && let Some((_, name)) = SCOPED.iter().find(|(package, _)| {
+            scoped.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
+        })
+    {
+        return name;
+    }
     let word = word.strip_suffix("/__main__.py").unwrap_or(word);
     let name = base_name(word);
     let name = name.strip_prefix("npm:").or_else(|| name.strip_prefix("jsr:")).unwrap_or(name);
