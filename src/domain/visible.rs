@@ -163,7 +163,8 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{268a}'..='\u{268f}'
         | '\u{2d7f}'
         | '\u{4dc0}'..='\u{4dff}'
-        | '\u{1d300}'..='\u{1d376}' => true,
+        | '\u{1d300}'..='\u{1d376}'
+        | '\u{1f3fb}'..='\u{1f3ff}' => true,
         _ => matches!(
             get_general_category(c),
             Category::Control
@@ -197,11 +198,9 @@ fn joins(c: char) -> Joins {
         '\u{1161}'..='\u{11a7}' | '\u{d7b0}'..='\u{d7c6}' => Joins::Lead,
         '\u{11a8}'..='\u{11ff}' | '\u{d7cb}'..='\u{d7fb}' => Joins::Vowel,
         '\u{ff9e}' | '\u{ff9f}' => Joins::HalfKana,
-        _ => match get_general_category(c) {
-            Category::NonspacingMark => Joins::Letter,
-            Category::SpacingMark if c.width() == Some(0) => Joins::Letter,
-            _ => Joins::Nothing,
-        },
+        _ if get_general_category(c) == Category::NonspacingMark => Joins::Letter,
+        // Others that extend what stands before them (Bengali and Tamil vowels) have a column on some terminals.
+        _ => Joins::Nothing,
     }
 }
 
@@ -369,7 +368,8 @@ mod tests {
             ("grüße 漢字 👍", "grüße 漢字 👍"),
             // Letters with marks of their own.
             ("gru\u{308}ße नमस्ते שָׁלוֹם ไทย", "gru\u{308}ße नमस्ते שָׁלוֹם ไทย"),
-            ("\u{1112}\u{1161}\u{11ab} ｶﾞ বাংলা", "\u{1112}\u{1161}\u{11ab} ｶﾞ বাংলা"),
+            ("\u{1112}\u{1161}\u{11ab} ｶﾞ हिन्दी", "\u{1112}\u{1161}\u{11ab} ｶﾞ हिन्दी"),
+            ("বা 👍🏽", "ব\\u{9be} 👍\\u{1f3fd}"),
             ("a\u{11a8} \u{1112}\u{11ab}\u{1161}", "a\\u{11a8} \u{1112}\\u{11ab}\\u{1161}"),
             ("kﾞ ｶﾞﾞ", "k\\u{ff9e} ｶﾞ\\u{ff9e}"),
             ("a\u{a8fa}b☰c", "a\\u{a8fa}b\\u{2630}c"),

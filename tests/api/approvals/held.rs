@@ -10,11 +10,11 @@ use crate::support::session::until_there;
 async fn p16_a_script_stays_as_it_was_shown_while_it_runs() {
     let server = TestServer::with_config(&json!({"permissions": {"mode": "accept_edits"}}));
     let session = server.session().await;
-    let script = format!("{}; touch good\n", until_there("go"));
+    let script = format!("echo on; {}; touch good\n", until_there("go"));
     session.call("w", "Write", json!({"file_path": "r.sh", "content": script})).await.expect(200);
     let approval = session.asks("r", "Bash", json!({"command": "sh r.sh"})).await;
     server.operator().allow(&approval).await;
-    session.event("r", "tool_start").await;
+    session.event("r", "tool_token").await;
     let bad = json!({"file_path": "r.sh", "content": "touch bad\n"});
     let refused = session.call("b", "Write", bad.clone()).await.expect(200);
     assert_eq!(refused["status"], "failed", "{refused}");
@@ -86,7 +86,7 @@ async fn what_an_approved_call_runs_is_not_replaced_by_programs() {
     for folder in ["d", "evil"] {
         std::fs::create_dir(session.file(folder)).unwrap();
     }
-    session.write_file("d/a.sh", &format!("{}; touch first\n", until_there("go")));
+    session.write_file("d/a.sh", &format!("echo on; {}; touch first\n", until_there("go")));
     session.write_file("d/b.sh", "touch good\n");
     session.write_file("evil/b.sh", "touch bad\n");
     session.write_file("evil/other.txt", "");
@@ -95,7 +95,7 @@ async fn what_an_approved_call_runs_is_not_replaced_by_programs() {
     session.bash("tar", "tar cf x.tar -C evil b.sh").await.expect(200);
     let approval = session.asks("r", "Bash", json!({"command": "sh d/a.sh; sh lnk/b.sh"})).await;
     server.operator().allow(&approval).await;
-    session.event("r", "tool_start").await;
+    session.event("r", "tool_token").await;
     // More than are looked up may be anything.
     let many: Vec<String> = (0..300).map(|n| format!("f{n}")).collect();
     let many = format!("rm -f {}", many.join(" "));
@@ -131,11 +131,11 @@ async fn an_approved_call_waits_for_what_is_changed_to_be_done() {
         json!({"permissions": {"mode": "accept_edits", "allow": ["Bash(cp *)", "Bash(sh wait.sh)"]}});
     let server = TestServer::with_config(&config);
     let session = server.session().await;
-    session.write_file("wait.sh", &format!("{}\n", until_there("go")));
+    session.write_file("wait.sh", &format!("echo on; {}\n", until_there("go")));
     session.write_file("b.sh", "touch good\n");
     session.write_file("same.sh", "touch good\n");
     session.begin("c", "Bash", json!({"command": "cp same.sh b.sh && sh wait.sh"})).await;
-    session.event("c", "tool_start").await;
+    session.event("c", "tool_token").await;
     for id in ["cancelled", "r"] {
         let approval = session.asks(id, "Bash", json!({"command": "sh b.sh"})).await;
         server.operator().allow(&approval).await;
