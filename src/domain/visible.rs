@@ -114,6 +114,34 @@ pub fn hides(text: &str) -> bool {
     text.chars().any(|c| looks.hides(c) && c != '\n' && c != '\t')
 }
 
+/// The same, but for what is part of a picture: whether it has colours (U+FE0F), the tone of a skin, what joins two of
+/// them, and the box around a digit. UTS 51, 1.4.
+pub fn hides_more_than_pictures(text: &str) -> bool {
+    let is_picture = |c: &char| {
+        matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}')
+            && get_general_category(*c) != Category::EnclosingMark
+    };
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut within = false;
+    while let Some(c) = rest.next() {
+        let part = match c {
+            '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' => within,
+            '\u{200d}' => within && rest.peek().is_some_and(is_picture),
+            _ => false,
+        };
+        if part {
+            continue;
+        }
+        plain.push(c);
+        within = is_picture(&c);
+        if matches!(c, '0'..='9' | '#' | '*') && rest.clone().take(2).eq(['\u{fe0f}', '\u{20e3}']) {
+            rest.nth(1);
+        }
+    }
+    hides(&plain)
+}
+
 /// Whether the character cannot be seen for what it is wherever it stands: control and format characters, blanks
 /// other than the plain one and what looks like them or like nothing, what lies over its neighbours, and what has no
 /// look or width that all agree on (private use, unassigned, wide since Unicode 16). Unicode 16, UTS 55, UAX 9, UAX 11.
@@ -156,9 +184,25 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{16af0}'..='\u{16af4}'
         | '\u{1bc9e}'
         | '\u{1d167}'..='\u{1d169}'
+        // Another character by the standard itself, with one look (singleton decompositions).
+        | '\u{340}'
+        | '\u{341}'
+        | '\u{343}'
+        | '\u{374}'
+        | '\u{37e}'
+        | '\u{387}'
+        | '\u{1fef}'
+        | '\u{2126}'
+        | '\u{212a}'
+        | '\u{212b}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{2f800}'..='\u{2fa1d}'
         // Of one column or two, as the terminal thinks.
         | '\u{17a4}'
         | '\u{17d8}'
+        | '\u{3248}'..='\u{324f}'
+        | '\u{ff9e}'
+        | '\u{ff9f}'
         | '\u{2630}'..='\u{2637}'
         | '\u{268a}'..='\u{268f}'
         | '\u{2d7f}'
@@ -188,8 +232,6 @@ enum Joins {
     /// The part of a syllable before it: Unicode 16, 3.12, "Conjoining Jamo Behavior".
     Lead,
     Vowel,
-    /// A letter of half a width.
-    HalfKana,
     Nothing,
 }
 
@@ -197,7 +239,6 @@ fn joins(c: char) -> Joins {
     match c {
         '\u{1161}'..='\u{11a7}' | '\u{d7b0}'..='\u{d7c6}' => Joins::Lead,
         '\u{11a8}'..='\u{11ff}' | '\u{d7cb}'..='\u{d7fb}' => Joins::Vowel,
-        '\u{ff9e}' | '\u{ff9f}' => Joins::HalfKana,
         _ if get_general_category(c) == Category::NonspacingMark => Joins::Letter,
         // Others that extend what stands before them (Bengali and Tamil vowels) have a column on some terminals.
         _ => Joins::Nothing,
@@ -217,7 +258,7 @@ impl Looks {
     fn hides(&mut self, c: char) -> bool {
         if c.is_ascii() {
             self.marks = c.is_ascii_alphanumeric().then_some(0);
-            self.before = None;
+            self.before = Some(c);
             return c.is_ascii_control();
         }
         let before = self.before.take();
@@ -228,13 +269,14 @@ impl Looks {
         let stands = match (joins(c), self.marks) {
             // One on a slash, a quote or a blank makes it look like something else.
             (Joins::Letter, None | Some(MARKS_KEPT..)) => return true,
+            // A dot above takes the place of these letters' own.
+            (Joins::Letter, _) if c == '\u{307}' && matches!(before, Some('i' | 'j')) => return true,
             (Joins::Letter, Some(marks)) => {
                 self.marks = Some(marks + 1);
                 return false;
             }
             (Joins::Lead, _) => matches!(before, Some('\u{1100}'..='\u{115e}' | '\u{a960}'..='\u{a97c}')),
             (Joins::Vowel, _) => before.is_some_and(|before| joins(before) == Joins::Lead),
-            (Joins::HalfKana, _) => matches!(before, Some('\u{ff66}'..='\u{ff9d}')),
             (Joins::Nothing, _) => true,
         };
         if get_general_category(c) != Category::SpacingMark {
@@ -368,10 +410,11 @@ mod tests {
             ("grüße 漢字 👍", "grüße 漢字 👍"),
             // Letters with marks of their own.
             ("gru\u{308}ße नमस्ते שָׁלוֹם ไทย", "gru\u{308}ße नमस्ते שָׁלוֹם ไทย"),
-            ("\u{1112}\u{1161}\u{11ab} ｶﾞ हिन्दी", "\u{1112}\u{1161}\u{11ab} ｶﾞ हिन्दी"),
+            ("\u{1112}\u{1161}\u{11ab} ｶ हिन्दी", "\u{1112}\u{1161}\u{11ab} ｶ हिन्दी"),
             ("বা 👍🏽", "ব\\u{9be} 👍\\u{1f3fd}"),
             ("a\u{11a8} \u{1112}\u{11ab}\u{1161}", "a\\u{11a8} \u{1112}\\u{11ab}\\u{1161}"),
-            ("kﾞ ｶﾞﾞ", "k\\u{ff9e} ｶﾞ\\u{ff9e}"),
+            ("kﾞ ｶﾞ", "k\\u{ff9e} ｶ\\u{ff9e}"),
+            ("conf\u{69}\u{307}g \u{212a} \u{37e} \u{f900}", "confi\\u{307}g \\u{212a} \\u{37e} \\u{f900}"),
             ("a\u{a8fa}b☰c", "a\\u{a8fa}b\\u{2630}c"),
             ("a/\u{301}b", "a/\\u{301}b"),
             ("a\u{301}\u{302}\u{303}\u{304}", "a\u{301}\u{302}\u{303}\\u{304}"),
@@ -387,6 +430,20 @@ mod tests {
         }
         assert!(!hides("ls\t-l\ngru\u{308}ße 漢字 👍"));
         assert_eq!(lines("a\n\u{1b}b"), "a\n\\u{1b}b");
+    }
+
+    #[test]
+    fn parts_of_pictures_hide_nothing_else() {
+        for (text, hides) in [
+            ("♻\u{fe0f} 👍🏽 👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥 1\u{fe0f}\u{20e3}", false),
+            ("a\u{fe0f}", true),
+            ("👍\u{200d}a", true),
+            ("a🏽", true),
+            ("1\u{20e3}", true),
+            ("👍\u{200b}", true),
+        ] {
+            assert_eq!(hides_more_than_pictures(text), hides, "{text:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 use crate::cli::color::Tone;
 
 use super::card::Stand;
-use super::pending::{MORE, NAME_MAX, Row, RowKind};
+use super::pending::{MORE_OF_MORE, NAME_MAX, Row, RowKind};
 use super::state::Drawn;
 use super::view::{ApprovalView, CallLine, HELP, OutputView, View};
 use super::wrap::wrap;
@@ -126,7 +126,7 @@ impl Painter {
         let pieces: Vec<Piece> = wrapped.iter().skip(first).take(height).cloned().collect();
         let lines = pieces.into_iter().map(|Piece { row, begins, text }| {
             let row = &approval.rows[row];
-            let name = if begins { row.name.as_str() } else { MORE };
+            let name = if begins { row.name.as_str() } else { MORE_OF_MORE };
             let name = Span::styled(format!("{name:<NAME_WIDTH$}"), self.tone(Tone::Quiet));
             Line::from(vec![name, Span::styled(text, self.row(row.kind))])
         });

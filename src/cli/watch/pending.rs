@@ -14,6 +14,8 @@ pub(super) const NAME_MAX: usize = 10;
 /// Stands in the place of a name before whatever goes on from above: nothing from outside can look like a row with a
 /// name.
 pub(super) const MORE: &str = "┆";
+/// Stands before what is left of a line that is longer than a row.
+pub(super) const MORE_OF_MORE: &str = "┆ ┆";
 
 /// Names of rows that say what an argument of the same name does not.
 const OWN_NAMES: &[&str] = &[
@@ -154,6 +156,18 @@ fn rows(approval: &Approval) -> Vec<Row> {
     rows.0
 }
 
+/// A tab at the beginning of a line.
+const STOP: &str = "⇥   ";
+
+/// A line that is shown as `show` says, with the tabs at its beginning to be told from blanks.
+fn with_stops(line: &str, show: impl Fn(&str) -> String) -> String {
+    let rest = line.trim_start_matches('\t');
+    let (stops, shown) = (line.len() - rest.len(), show(rest));
+    // One that was there already is no tab.
+    let shown = shown.strip_prefix('⇥').map_or(shown.clone(), |behind| format!("\\u{{21e5}}{behind}"));
+    STOP.repeat(stops) + &shown
+}
+
 /// A diff, each line as what it is.
 fn diff(text: Option<&str>, rows: &mut Rows) {
     let Some(diff) = text else { return };
@@ -164,7 +178,8 @@ fn diff(text: Option<&str>, rows: &mut Rows) {
             Some(b'@') => RowKind::Hunk,
             _ => RowKind::Content,
         };
-        rows.shown(kind, MORE, &line.replace('\t', "    "));
+        let (sign, content) = line.split_at(usize::from(line.starts_with([' ', '+', '-'])));
+        rows.shown(kind, MORE, &format!("{sign}{}", with_stops(content, str::to_owned)));
     }
 }
 
@@ -191,7 +206,7 @@ fn arguments(approval: &Approval, rows: &mut Rows) {
         };
         let mut name = name;
         for (index, line) in text.split('\n').enumerate() {
-            let line = visible::one_line(&line.replace('\t', "    "));
+            let line = with_stops(line, visible::one_line);
             rows.row(RowKind::Content, name, &if index == 0 { format!("{before}{line}") } else { line });
             name = MORE;
         }
@@ -238,7 +253,7 @@ mod tests {
             value["diff"] = Value::Null;
         }));
         let at = shown.iter().position(|row| row == "command|cd a").unwrap();
-        assert_eq!(shown[at..at + 4], ["command|cd a", "┆|    rm b", "┆|", "timeout|5"]);
+        assert_eq!(shown[at..at + 4], ["command|cd a", "┆|⇥   rm b", "┆|", "timeout|5"]);
         let shown =
             texts(&pending(|value| value["arguments"] = serde_json::json!({"replace_all_of_it": true})));
         assert!(shown.contains(&"argument|\"replace_all_of_it\": true".to_owned()), "{shown:#?}");

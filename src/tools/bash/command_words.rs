@@ -133,6 +133,10 @@ impl Words {
         // tar(1): `--strip-components`, `--transform`.
         let renames = ["--strip", "--tran", "--xf"];
         words.renames = words.all.iter().any(|word| renames.iter().any(|option| word.starts_with(option)));
+        // unzip(1): `-j`.
+        let flattens = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains('j');
+        words.renames |=
+            words.all.iter().any(|word| is_called(word, "unzip")) && words.all.iter().any(flattens);
         let named: Vec<String> = words.all.clone();
         for endings in ENDINGS.iter().filter(|(program, _)| named.iter().any(|word| is_called(word, program)))
         {
