@@ -89,7 +89,8 @@ impl Edits {
     }
 
     fn of_command(&mut self, command: &CommandAnalysis, place: &Place, workspace: &Workspace) {
-        let (changed, several) = changes::of(command.segments());
+        let (changed, several) =
+            changes::of(command.segments(), ["$(", "`"].iter().any(|begin| command.text().contains(begin)));
         if changed.is_empty() {
             return;
         }
@@ -207,7 +208,9 @@ impl Here<'_> {
     fn word(&self, word: &str) -> Word {
         let written = self.place.word_target(word);
         let bytes = written.as_os_str().as_bytes();
-        if word.contains("{}") {
+        // The home of others, and where the shell was before (`~user`, `~+`), are not looked up.
+        let elsewhere = word.strip_prefix('~').is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+        if word.contains("{}") || elsewhere {
             return Word::Untold(None);
         }
         if bytes.iter().any(|byte| matches!(byte, b'$' | b'`')) {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 
@@ -417,7 +418,14 @@ impl Gate {
         let hold = match (&review.verdict, &consulted) {
             (_, Consulted::Pause(_)) => None,
             (Reviewed::Ask(ask), Consulted::Clear { approval_id: Some(_) }) => {
-                let hold = self.held.approved(Needed::of(ask, &review.led_through).await, edits).await?;
+                let needed = Needed::of(ask, &review.led_through).await;
+                let cancel = circumstances.scope.map(|scope| scope.cancel.clone()).unwrap_or_default();
+                let (hold, waited) = self.held.approved(needed, edits, &cancel).await?;
+                // By now other rules may hold, and another mode.
+                if let Some(scope) = circumstances.scope.filter(|scope| waited && scope.admission.is_some()) {
+                    scope.waited.store(true, Ordering::Relaxed);
+                    return Err(ToolError::Execution("it had to wait for others; call again".to_owned()));
+                }
                 if let Some(hold) = &hold {
                     (review, consulted) = self.cleared(call, previewer, circumstances, told).await?;
                     if let Reviewed::Ask(ask) = &review.verdict {

@@ -5,10 +5,11 @@
 //! What programs do to files by themselves is not seen here: that is the sandbox's affair.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::desk::Ask;
 use super::edits::{Edits, Inode};
@@ -28,7 +29,15 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 struct Uses {
     last: u64,
-    all: Vec<(u64, Arc<Use>)>,
+    all: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    number: u64,
+    what: Arc<Use>,
+    /// It runs, and does not only wait for others.
+    runs: bool,
 }
 
 /// What one call needs as it is, and what it changes.
@@ -86,71 +95,90 @@ impl Use {
     }
 }
 
+impl Uses {
+    fn add(&mut self, what: &Arc<Use>, runs: bool) -> u64 {
+        self.last += 1;
+        self.all.push(Entry { number: self.last, what: Arc::clone(what), runs });
+        self.last
+    }
+
+    /// Lets one that waits run, unless another one that runs, or came before it, stands against it: what of.
+    fn start(&mut self, number: u64) -> Option<PathBuf> {
+        let own = self.all.iter().position(|entry| entry.number == number)?;
+        let what = Arc::clone(&self.all[own].what);
+        let others =
+            self.all.iter().filter(|other| other.number < number || other.runs && other.number != number);
+        let stands = others.filter_map(|other| what.conflict(&other.what)).next();
+        self.all[own].runs = stands.is_none();
+        stands
+    }
+}
+
 impl Held {
-    /// Lets an approved call run once no call that came before it changes what it needs, or needs what it changes. From now
-    /// on no call that comes later does. None where there is nothing.
+    /// Lets an approved call run once no other one that runs changes what it needs, or needs what it changes; among those
+    /// that wait for each other the first comes first. None where there is nothing; `true` where it had to wait.
     pub(super) async fn approved(
         self: &Arc<Self>,
         needed: Needed,
         edits: Edits,
-    ) -> Result<Option<Hold>, ToolError> {
+        cancel: &CancellationToken,
+    ) -> Result<(Option<Hold>, bool), ToolError> {
         if needed.paths.is_empty() && edits.is_empty() {
-            return Ok(None);
+            return Ok((None, false));
         }
-        let hold = self.hold(Use { needed, edits });
-        let stands = || self.before(hold.number).iter().find_map(|other| hold.what.conflict(other));
+        let what = Arc::new(Use { needed, edits });
+        let number = self.uses().add(&what, false);
+        let hold = Hold { held: Arc::clone(self), number, what };
+        let mut waited = false;
         let free = async {
             loop {
                 let freed = self.freed.notified();
                 tokio::pin!(freed);
                 freed.as_mut().enable();
-                if stands().is_none() {
+                if self.uses().start(number).is_none() {
                     return;
                 }
+                waited = true;
                 freed.await;
             }
         };
-        match tokio::time::timeout(PATIENCE, free).await {
-            Ok(()) => Ok(Some(hold)),
-            Err(_) => Err(busy(
-                &stands().unwrap_or_default(),
-                "a call that runs changes or needs it; call again when that has ended",
-            )),
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => {
+                Err(ToolError::Cancelled { message: "Cancelled before it began.".to_owned() })
+            }
+            done = tokio::time::timeout(PATIENCE, free) => match done {
+                Ok(()) => Ok((Some(hold), waited)),
+                Err(_) => {
+                    let path = self.uses().start(number).unwrap_or_default();
+                    Err(busy(&path, "a call that runs changes or needs it; call again when that has ended"))
+                }
+            }
         }
     }
 
-    /// Lets a call that nobody was asked about edit what it is judged to, unless an approved call needs that. None where there
-    /// is nothing.
+    /// Lets a call that nobody was asked about edit what it is judged to, unless an approved call that runs needs that. None
+    /// where there is nothing.
     pub(super) fn edited(self: &Arc<Self>, edits: Edits) -> Result<Option<Hold>, ToolError> {
         if edits.is_empty() {
             return Ok(None);
         }
-        let hold = self.hold(Use { needed: Needed::default(), edits });
-        // Noted before it is looked at who needs it: of two that come at once one at least sees the other.
-        let others = self.before(u64::MAX);
-        match others.iter().find_map(|other| other.needed.changed_by(&hold.what.edits)) {
-            Some(path) => Err(busy(
+        let what = Arc::new(Use { needed: Needed::default(), edits });
+        let mut uses = self.uses();
+        let mut running = uses.all.iter().filter(|other| other.runs);
+        if let Some(path) = running.find_map(|other| other.what.needed.changed_by(&what.edits)) {
+            return Err(busy(
                 &path,
                 "a call that runs was approved with it as it is; change it when that has ended",
-            )),
-            None => Ok(Some(hold)),
+            ));
         }
+        let number = uses.add(&what, true);
+        drop(uses);
+        Ok(Some(Hold { held: Arc::clone(self), number, what }))
     }
 
-    fn hold(self: &Arc<Self>, what: Use) -> Hold {
-        let what = Arc::new(what);
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.last += 1;
-        let number = uses.last;
-        uses.all.push((number, Arc::clone(&what)));
-        Hold { held: Arc::clone(self), number, what }
-    }
-
-    /// What came before this number and is in use.
-    fn before(&self, number: u64) -> Vec<Arc<Use>> {
-        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = uses.all.iter().filter(|(other, _)| *other < number);
-        before.map(|(_, other)| Arc::clone(other)).collect()
+    fn uses(&self) -> MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -164,9 +192,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut uses = self.held.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.all.retain(|(number, _)| *number != self.number);
-        drop(uses);
+        self.held.uses().all.retain(|entry| entry.number != self.number);
         self.held.freed.notify_waiters();
     }
 }
@@ -190,8 +216,9 @@ mod tests {
     #[tokio::test]
     async fn what_is_run_is_not_edited_and_what_is_edited_is_waited_for() {
         let held = Arc::new(Held::default());
+        let never = CancellationToken::new();
         let approved = async |runs: &[&str], changes: &[&str]| {
-            held.approved(needed(runs), edits(changes)).await.map(Option::unwrap)
+            held.approved(needed(runs), edits(changes), &never).await.map(|(hold, _)| hold.unwrap())
         };
         let run = approved(&["/w/a", "/w/b"], &[]).await.unwrap();
         let again = approved(&["/w/b"], &[]).await.unwrap();
@@ -201,24 +228,30 @@ mod tests {
         held.edited(edits(&["/w/b"])).unwrap_err();
         drop(again);
         let edit = held.edited(edits(&["/w/b"])).unwrap();
-        let waits = tokio::spawn({
-            let held = Arc::clone(&held);
-            async move { held.approved(needed(&["/w/a", "/w/b"]), edits(&[])).await.map(drop) }
-        });
-        // It waits, and no further edit begins meanwhile.
-        tokio::task::yield_now().await;
-        held.edited(edits(&["/w/a"])).unwrap_err();
-        drop(edit);
-        waits.await.unwrap().unwrap();
-        let edit = held.edited(edits(&["/w/b"])).unwrap();
         approved(&["/w/b"], &[]).await.expect_err("not for ever");
+        let waits = tokio::spawn({
+            let (held, never) = (Arc::clone(&held), never.clone());
+            async move { held.approved(needed(&["/w/a", "/w/b"]), edits(&[]), &never).await }
+        });
+        tokio::task::yield_now().await;
+        // What only waits keeps nobody from editing.
+        let other = held.edited(edits(&["/w/a"])).unwrap();
         drop(edit);
+        tokio::task::yield_now().await;
+        drop(other);
+        let (hold, waited) = waits.await.unwrap().unwrap();
+        assert!(hold.is_some() && waited);
+        drop(hold);
         // Of two that change what both run, the first one's own change is nothing to it, and the second one waits.
         let first = approved(&["/w/a"], &["/w/a"]).await.unwrap();
         approved(&["/w/a"], &["/w/a"]).await.unwrap_err();
         approved(&[], &["/w/a"]).await.unwrap_err();
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        let gone = held.approved(needed(&["/w/a"]), edits(&["/w/a"]), &cancelled).await.unwrap_err();
+        assert!(matches!(gone, ToolError::Cancelled { .. }), "{gone:?}");
         drop(first);
         drop(approved(&["/w/a"], &["/w/a"]).await.unwrap());
-        assert!(held.uses.lock().unwrap().all.is_empty());
+        assert!(held.uses().all.is_empty());
     }
 }

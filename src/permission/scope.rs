@@ -1,6 +1,7 @@
 //! Where a call works and with what: fixed when the call is accepted, but for the rules: fixed when it starts.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -53,6 +54,9 @@ pub struct Scope {
     pub revision: Option<Arc<Revision>>,
     /// Cancelled when the call is.
     pub cancel: CancellationToken,
+    /// Set where the gate gave the call back since it had to wait for others: it is to be dispatched anew, by what is in force
+    /// now.
+    pub waited: Arc<AtomicBool>,
 }
 
 /// The call's record, made at the latest when something of the call has to be written.
@@ -115,6 +119,7 @@ impl Scope {
             admission: None,
             revision: None,
             cancel: CancellationToken::new(),
+            waited: Arc::default(),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use percent_encoding::AsciiSet;
 use tokio::sync::mpsc;
@@ -39,6 +40,8 @@ const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_MOST: Duration = Duration::from_secs(5);
 /// How long a call may run before it is recorded while it runs.
 const TOLD_AFTER: Duration = Duration::from_millis(5);
+/// How long an approved call is given back by the gate since others came first, and tried again.
+const WAITS_MAX: Duration = Duration::from_mins(10);
 
 /// What is escaped in a path segment or a query's value: all but the unreserved characters (RFC 3986, section 2.3).
 const PATH_SEGMENT: &AsciiSet =
@@ -114,6 +117,7 @@ impl Sessions {
             admission: None,
             revision: None,
             cancel: live_call.cancel.child_token(),
+            waited: Arc::default(),
         }
     }
 
@@ -326,13 +330,24 @@ impl Sessions {
         tokio::join!(dispatched, run.admission.tell_running(run.live.id())).0
     }
 
-    /// Goes through the chain: config and flags taken anew, the gate, the tool; its events reach the log
-    /// first.
+    /// Goes through the chain, once more where it had to wait for others at the gate, as long as a command may run.
     async fn dispatch(&self, run: &Run) -> Result<ToolOutcome, ToolError> {
+        let until = Instant::now() + WAITS_MAX;
+        loop {
+            let waited = Arc::new(AtomicBool::new(false));
+            let outcome = self.dispatch_now(run, Arc::clone(&waited)).await;
+            if !waited.load(Ordering::Relaxed) || Instant::now() > until {
+                return outcome;
+            }
+        }
+    }
+
+    /// Config and flags taken anew, the gate, the tool; its events reach the log first.
+    async fn dispatch_now(&self, run: &Run, waited: Arc<AtomicBool>) -> Result<ToolOutcome, ToolError> {
         // One snapshot for all of it: judged under one revision, it also runs under that one.
         let revision = self.revision();
         let flags = self.flags(&run.live, &revision).await;
-        let scope = Arc::new(Scope { revision: Some(revision), ..(*run.scope).clone() });
+        let scope = Arc::new(Scope { revision: Some(revision), waited, ..(*run.scope).clone() });
         let (event_tx, event_rx) = mpsc::channel(AHEAD_MAX);
         let call =
             ToolCall::new(&run.call.key.call_id, &run.resolved.tool_name, run.resolved.argument_text());

@@ -43,12 +43,14 @@ static UNPACK: Names =
 /// Most of these programs that are looked at in one text; where there are more, what they change is not told.
 const MAX_PROGRAMS: usize = 64;
 
-/// What the commands of a text may change, and whether those are several.
-pub(in crate::permission) fn of(segments: &[Segment]) -> (HashSet<Changed>, bool) {
+/// What the commands of a text may change, and whether those are several. `substitutes`: what the text has a command print
+/// may be a word of another one.
+pub(in crate::permission) fn of(segments: &[Segment], substitutes: bool) -> (HashSet<Changed>, bool) {
     let runs = |segment: &&Segment| segment.role() == Role::Runs && !segment.repeats();
     let feeds = |word: &str| matches!(file_name(word), "xargs" | "parallel" | "rush");
     // What is put behind the words then, none of them says.
-    let put = segments.iter().filter(runs).flat_map(Segment::words).any(feeds).then_some("{}");
+    let put = substitutes || segments.iter().filter(runs).flat_map(Segment::words).any(feeds);
+    let put = put.then_some("{}");
     let mut changed = HashSet::default();
     let (mut programs, mut changers) = (MAX_PROGRAMS, HashSet::default());
     for segment in segments.iter().filter(runs) {
@@ -101,18 +103,28 @@ fn of_program(name: &str, words: &[&str]) -> Vec<Changed> {
                 .any(|word| *word == "-delete" || word.starts_with("-fprint") || *word == "-fls") =>
         {
             changed.extend(named(words));
-            changed.extend(beneath(&[], &[]));
+            if words.first().is_none_or(|word| word.starts_with('-')) {
+                changed.extend(beneath(&[], &[]));
+            }
         }
         "tar" | "gtar" | "bsdtar" => of_tar(words, &mut changed),
         "zip" if has("m", &["move"]) => changed.extend(named(words)),
         "zip" => changed.extend(named(words).take(1)),
-        "git" if words.contains(&"rm") || !leaves_tree(words.iter().copied()) => changed.push(Changed::Tree),
+        "git" if kind::git_subcommand(&mut words.iter().copied()) == Some("rm") => {
+            changed.push(Changed::Tree)
+        }
+        "git" if !leaves_tree(words.iter().copied()) => changed.push(Changed::Tree),
         "hg" | "svn" | "jj" | "fossil" | "darcs" => changed.push(Changed::Tree),
         // They can take the name from the URL.
+        "curl" if !has("OJ", &["remote-name", "remote-name-all", "remote-header-name"]) => {}
         "curl" | "wget" | "aria2c" => {
             let urls = words.iter().filter(|word| word.contains("://"));
-            changed.extend(named(urls.map(|url| file_name(url))));
+            changed.extend(named(urls.map(|url| file_name(url)).filter(|name| !name.is_empty())));
         }
+        // What they only list or print.
+        "unzip" if has("lpvtZ", &[]) => {}
+        "7z" | "7za" | "7zr" | "7zz" if matches!(words.first(), Some(&("l" | "t"))) => {}
+        "ar" | "jar" if words.first().is_some_and(|word| word.contains('t') && !word.contains('x')) => {}
         // What they are given second, they write.
         "uniq" | "xxd" if named(words).nth(1).is_some() => changed.extend(named(words).skip(1)),
         "patch" => {
@@ -237,7 +249,7 @@ mod tests {
 
     /// In words: `=` before what is named, `/` behind what is beneath, `>` before what copies become.
     fn told(command: &str) -> String {
-        let told = of(&scan(command)).0.into_iter().map(|changed| match changed {
+        let told = of(&scan(command), command.contains("$(")).0.into_iter().map(|changed| match changed {
             Changed::Named(path) => format!("={path}"),
             Changed::Beneath(path) => format!("{path}/"),
             Changed::Tree => "tree".to_owned(),
@@ -287,7 +299,8 @@ mod tests {
             ("sed -n p b.sh", ""),
             ("perl -pi -e s/a/b/ b.sh", "=b.sh =s/a/b/"),
             ("patch -p1 -d d x.diff", "=d =x.diff d/"),
-            ("find d -name b.sh -delete", "./ =b.sh =d"),
+            ("find d -name b.sh -delete", "=b.sh =d"),
+            ("find -name b.sh -delete", "./ =b.sh"),
             ("find d -exec rm {} +", "=+ ={}"),
             ("ls | xargs rm", "={}"),
             ("ls | xargs cp -t d", "{}>d"),
@@ -297,7 +310,13 @@ mod tests {
             ("git rm -q a", "tree"),
             ("tar -cfd/s.sh evil", "=d/s.sh"),
             ("tar --create --file d/s.sh evil", "=d/s.sh"),
-            ("curl -so d/s.sh http://h/x", "=d/s.sh =x"),
+            ("curl -so d/s.sh http://h/x", "=d/s.sh"),
+            ("curl -s http://h/x/", ""),
+            ("unzip -p x.zip", ""),
+            ("7z l x.7z", ""),
+            ("jar tf x.jar", ""),
+            ("git commit -m rm", ""),
+            ("cp evil $(echo d/s.sh)", "evil>{}"),
             ("wget -qOd/s.sh http://h/x", "=d/s.sh =x"),
             ("sort -u --outp=d/s.sh x", "=d/s.sh"),
             ("uniq x d/s.sh", "=d/s.sh"),
@@ -305,7 +324,7 @@ mod tests {
             ("git add b.sh", ""),
             ("git status", ""),
             ("curl -sO http://h/b.sh", "=b.sh =http://h/b.sh"),
-            ("curl -o b.sh http://h/x", "=b.sh =x"),
+            ("curl -o b.sh http://h/x", "=b.sh"),
             ("gcc -ob.sh x.c", "=b.sh"),
             ("foo --output=b.sh", "=b.sh"),
             ("sort -o b.sh x", "=b.sh"),

@@ -258,6 +258,8 @@ impl<'a> Named<'a> {
     fn one(&mut self, directory: &Path, word: &str) -> bool {
         let Ok(located) = self.workspace.resolve(directory, word) else { return false };
         match located.kind {
+            // Git runs none of the examples that it puts beside hooks.
+            Some(FileKind::File) if is_example(&located.real) => {}
             Some(FileKind::File) if located.inside && !self.files.contains_key(&located.real) => {
                 if self.files.len() >= FILES_MAX {
                     self.more = true;
@@ -370,6 +372,11 @@ fn joined(path: &str, part: &str) -> String {
 fn ends(path: &str) -> impl Iterator<Item = &str> {
     let behind = path.match_indices('/').map(|(slash, _)| path[slash + 1..].trim_start_matches('/'));
     behind.filter(|end| !matches!(*end, "" | "." | ".."))
+}
+
+fn is_example(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "sample")
+        && path.parent().is_some_and(|hooks| hooks.ends_with("hooks"))
 }
 
 fn is_pattern(word: &str) -> bool {

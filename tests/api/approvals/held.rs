@@ -70,6 +70,7 @@ const LEAVE: &[&str] = &[
     "rm evil/other.txt",
     "git status",
     "touch d/new",
+    "curl -s http://127.0.0.1:1/",
 ];
 
 /// The same for whatever else puts something in its place, or in the place of what lies on the way to it.
@@ -136,14 +137,25 @@ async fn an_approved_call_waits_for_what_is_changed_to_be_done() {
     session.write_file("same.sh", "touch good\n");
     session.begin("c", "Bash", json!({"command": "cp same.sh b.sh && sh wait.sh"})).await;
     session.event("c", "tool_token").await;
-    for id in ["cancelled", "r"] {
-        let approval = session.asks(id, "Bash", json!({"command": "sh b.sh"})).await;
+    session.write_file("other.txt", "");
+    for (id, command) in [
+        ("cancelled", "sh b.sh; : other.txt; touch cancelled"),
+        ("r", "sh b.sh"),
+        ("denied", "sh b.sh; python3 -c 'open(\"denied\", \"w\")'"),
+    ] {
+        let approval = session.asks(id, "Bash", json!({"command": command})).await;
         server.operator().allow(&approval).await;
     }
     session.cancel("cancelled").await;
     assert_eq!(session.ended("cancelled").await["status"], "cancelled");
     assert!(!session.file("good").exists());
+    // It keeps nothing any more, and a rule that comes while one waits holds for it.
+    assert_eq!(session.bash("x", "cp same.sh other.txt").await.expect(200)["status"], "completed");
+    server.replace_config(&json!({"permissions": {"mode": "accept_edits", "deny": ["Bash(python3 *)"]}}));
+    server.operator().post("/v1/config/reload", &json!({})).await.expect(200);
     session.write_file("go", "");
     assert_eq!(session.ended("r").await["status"], "completed");
-    assert!(session.file("good").exists());
+    assert!(session.file("good").exists() && !session.file("cancelled").exists());
+    assert_eq!(session.ended("denied").await["status"], "denied");
+    assert!(!session.file("denied").exists());
 }
