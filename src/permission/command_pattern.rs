@@ -471,7 +471,13 @@ impl CommandSet {
     /// Whether a pattern speaks of a program, so that more words than are known could make it match.
     pub(crate) fn speaks_of(&self, program: &str) -> bool {
         let name = file_name(program);
-        !self.loose.is_empty() || self.by_word.contains_key(program) || self.by_word.contains_key(name)
+        // One that begins with part of a word may be of a script, which an interpreter may get.
+        let loose = |index: &usize| {
+            let wide = &self.patterns[*index].1;
+            let begins = |name: &str| wide.parts.first().is_none_or(|first| name.starts_with(first.as_str()));
+            program.contains('/') || begins(name) || subcommand::runs_scripts(name)
+        };
+        self.by_word.contains_key(program) || self.by_word.contains_key(name) || self.loose.iter().any(loose)
     }
 
     /// The number of a pattern that matches one of the segments, from any word that may start a command and is as

@@ -10,7 +10,7 @@ use foldhash::HashMap;
 
 use self::names::Name;
 pub(in crate::permission) use self::names::{STAR, apart};
-pub(super) use self::programs::runs_scripts;
+pub(in crate::permission) use self::programs::runs_scripts;
 pub(in crate::permission) use self::programs::{Meant, readings};
 use self::tree::Named;
 use super::segment::{Begins, Role, Segment, is_assignment};

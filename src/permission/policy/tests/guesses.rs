@@ -34,6 +34,31 @@ fn a_guess_is_a_question_in_every_session() {
     assert_eq!(policy.judge(&subject, &alone).decision, Decision::Deny, "nobody is there");
 }
 
+/// Words that are not told ask where they could make a rule match, and not for the star of another program's rule.
+#[test]
+fn untold_words_ask_where_a_rule_may_speak_of_the_program() {
+    let denies = Given {
+        deny: &["Bash(scripts/deploy*)", "Bash(uv run app *)"],
+        allow: &["Bash"],
+        ..Given::default()
+    };
+    for command in
+        ["ls | xargs wc -l", "git ls-files | xargs grep -n TODO", "python app.py", "eslint src/app.ts"]
+    {
+        denies.bypass_is(&format!("Bash({command})"), "allow");
+    }
+    for command in
+        ["ls | xargs sh", "ls | xargs ./scripts/x", "ls | xargs scripts/deploy.sh", "uv run -q app x"]
+    {
+        let got = denies.judge(
+            &example::subject(&format!("Bash({command})"), &place()).unwrap(),
+            PermissionMode::Default,
+            true,
+        );
+        assert_ne!(got.decision, Decision::Allow, "{command}");
+    }
+}
+
 #[test]
 fn subcommands_are_found_however_they_are_written() {
     let denies = Given {

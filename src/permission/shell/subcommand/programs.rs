@@ -217,6 +217,10 @@ fn script(words: &[&str]) -> Option<usize> {
     // `deno run x.ts`
     let at = if RUN_SCRIPTS.has(program) && rest.first() == Some(&"run") { 2 } else { 1 };
     let script = words.get(at).filter(|_| runs_scripts(program))?;
+    // `uv run app` is a program of the project, `uv run app.py` a script.
+    if at == 2 && !matches!(*program, "deno" | "bun") && !script.contains(['.', '/']) {
+        return None;
+    }
     (!script.starts_with('-') && tells_a_file(script) && !runs_scripts(script)).then_some(at)
 }
 
@@ -365,7 +369,7 @@ fn plain(word: &str) -> &str {
 }
 
 /// Whether the program runs a script that it is given.
-pub(in super::super) fn runs_scripts(word: &str) -> bool {
+pub(in crate::permission) fn runs_scripts(word: &str) -> bool {
     RUN_SCRIPTS.has(word) || is_interpreter(word)
 }
 
