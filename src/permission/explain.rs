@@ -30,6 +30,8 @@ use crate::domain::session::PermissionMode;
 
 /// The most rules of one list that are named.
 const MATCHED_MAX: usize = 100;
+/// So many lists of one or more rules are held against a call.
+const LOOKS_MAX: usize = 400;
 /// The most commands of one shell text that rules are held against one by one.
 const LEAVES_MAX: usize = 64;
 
@@ -209,6 +211,9 @@ impl Policy {
 }
 
 /// The parts of a call that `matches` says a rule matches, for each rule as if it were the only one of its list.
+///
+/// What a list of several does not match, none of them does: halves are looked at until one rule is left, so that a list of
+/// thousands costs little more than the rules that are found.
 fn each_alone(
     list: &RuleList,
     reach: Reach,
@@ -217,18 +222,25 @@ fn each_alone(
     mut matches: impl FnMut(&RuleList, &Part<'_>) -> bool,
 ) -> Vec<MatchedRule> {
     let mut found = Vec::new();
-    for SourcedRule { rule, source } in list.rules() {
-        if found.len() == MATCHED_MAX {
+    let mut pending = vec![list.rules()];
+    let mut looks = LOOKS_MAX;
+    while let Some(rules) = pending.pop() {
+        if found.len() == MATCHED_MAX || looks == 0 {
             break;
         }
-        let one = vec![SourcedRule { rule: rule.clone(), source: source.clone() }];
-        // It compiled together with the others.
-        let Ok(alone) = RuleList::compile(one, reach) else { continue };
-        let Some(whole) = parts.iter().find(|part| matches(&alone, part)) else { continue };
+        looks -= 1;
+        // They compiled together with the others.
+        let Ok(some) = RuleList::compile(rules.to_vec(), reach) else { continue };
+        let Some(whole) = parts.iter().find(|part| matches(&some, part)) else { continue };
+        let [SourcedRule { rule, source }] = rules else {
+            let (first, second) = rules.split_at(rules.len() / 2);
+            pending.extend([second, first]);
+            continue;
+        };
         // The command that it is about is worth more than that it is about the whole.
         let leaf = match rule.spec {
             Spec::Absent => None,
-            _ => parts.iter().find(|part| part.leaf.is_some() && matches(&alone, part)),
+            _ => parts.iter().find(|part| part.leaf.is_some() && matches(&some, part)),
         };
         found.push(named(name, rule, Some(source), leaf.unwrap_or(whole)));
     }
