@@ -106,9 +106,9 @@ impl Uses {
     fn start(&mut self, number: u64) -> Option<PathBuf> {
         let own = self.all.iter().position(|entry| entry.number == number)?;
         let what = Arc::clone(&self.all[own].what);
-        let others =
+        let mut others =
             self.all.iter().filter(|other| other.number < number || other.runs && other.number != number);
-        let stands = others.filter_map(|other| what.conflict(&other.what)).next();
+        let stands = others.find_map(|other| what.conflict(&other.what));
         self.all[own].runs = stands.is_none();
         stands
     }
@@ -147,12 +147,12 @@ impl Held {
             () = cancel.cancelled() => {
                 Err(ToolError::Cancelled { message: "Cancelled before it began.".to_owned() })
             }
-            done = tokio::time::timeout(PATIENCE, free) => match done {
-                Ok(()) => Ok((Some(hold), waited)),
-                Err(_) => {
-                    let path = self.uses().start(number).unwrap_or_default();
-                    Err(busy(&path, "a call that runs changes or needs it; call again when that has ended"))
+            done = tokio::time::timeout(PATIENCE, free) => {
+                if done.is_ok() {
+                    return Ok((Some(hold), waited));
                 }
+                let path = self.uses().start(number).unwrap_or_default();
+                Err(busy(&path, "a call that runs changes or needs it; call again when that has ended"))
             }
         }
     }
@@ -239,9 +239,9 @@ mod tests {
         drop(edit);
         tokio::task::yield_now().await;
         drop(other);
-        let (hold, waited) = waits.await.unwrap().unwrap();
-        assert!(hold.is_some() && waited);
-        drop(hold);
+        let (granted, waited) = waits.await.unwrap().unwrap();
+        assert!(granted.is_some() && waited);
+        drop(granted);
         // Of two that change what both run, the first one's own change is nothing to it, and the second one waits.
         let first = approved(&["/w/a"], &["/w/a"]).await.unwrap();
         approved(&["/w/a"], &["/w/a"]).await.unwrap_err();

@@ -111,7 +111,7 @@ fn of_program(name: &str, words: &[&str]) -> Vec<Changed> {
         "zip" if has("m", &["move"]) => changed.extend(named(words)),
         "zip" => changed.extend(named(words).take(1)),
         "git" if kind::git_subcommand(&mut words.iter().copied()) == Some("rm") => {
-            changed.push(Changed::Tree)
+            changed.push(Changed::Tree);
         }
         "git" if !leaves_tree(words.iter().copied()) => changed.push(Changed::Tree),
         "hg" | "svn" | "jj" | "fossil" | "darcs" => changed.push(Changed::Tree),

@@ -289,6 +289,11 @@ impl Name {
         Some(if start.is_empty() { folder } else { start }.to_owned())
     }
 
+    /// The last name of a script of whose folders one is not told.
+    pub(super) fn told_last<'n>(&self, name: &'n str) -> Option<&'n str> {
+        (*self == Self::Script).then(|| file_name(name)).filter(|last| !is_starred(last) && !last.is_empty())
+    }
+
     /// The parts of which each may be shortened, where some may: `publishToMavenLocal` is `pubToMavLoc` to Gradle, in
     /// whatever project.
     pub(super) fn parts(&self, name: &str) -> Option<Vec<String>> {
@@ -496,7 +501,10 @@ fn may_be_one_of(pattern: &str, path: &str) -> bool {
     let start = pattern.split(STAR).next().unwrap_or_default();
     // A later place leaves it only less room.
     let deepest = beginnings(&path).into_iter().find(|at| path[*at..].starts_with(start));
-    let tells = |at: &usize| *at > 0 && !pattern[*at..].starts_with(STAR);
+    let tells = |at: &usize| {
+        let rest = &pattern[*at..];
+        *at > 0 && (!rest.starts_with(STAR) || !is_starred(file_name(rest)))
+    };
     deepest.is_some_and(|at| is_like(&pattern, &path[at..]))
         || beginnings(&pattern).iter().filter(|at| tells(at)).any(|at| is_like(&pattern[*at..], &path))
 }

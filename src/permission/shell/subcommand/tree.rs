@@ -58,7 +58,13 @@ impl<R> Named<R> {
             self.children.push(Self::new(self.says.next(name)));
             self.spelt.push(name.to_owned());
             match self.says.beginning(name).filter(|_| is_starred(name)) {
-                Some(beginning) => self.starred.add(beginning, number),
+                Some(beginning) => {
+                    self.starred.add(beginning, number);
+                    // From within its folder a script has its last name alone.
+                    for key in self.says.told_last(name).into_iter().flat_map(|last| self.says.keys(last)) {
+                        self.called.entry(key.into_owned()).or_default().push(number);
+                    }
+                }
                 None if let Some(parts) = self.says.parts(name) => self.shortened.add(parts, number),
                 None => {
                     for key in self.says.keys(name) {
