@@ -70,7 +70,6 @@ const LEAVE: &[&str] = &[
     "rm evil/other.txt",
     "git status",
     "touch d/new",
-    "curl -s http://127.0.0.1:1/",
 ];
 
 /// The same for whatever else puts something in its place, or in the place of what lies on the way to it.
