@@ -220,7 +220,7 @@ impl Here<'_> {
             let turns = written.components().any(|part| part == Component::ParentDir);
             return Word::Untold((!turns).then_some(above));
         }
-        if !bytes.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{')) {
+        if !located::is_pattern(written.as_os_str()) {
             return Word::Told(written);
         }
         let glob = self.place.resolve(&written).to_str().and_then(glob);

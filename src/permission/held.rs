@@ -16,8 +16,9 @@ use super::edits::{Edits, Inode};
 use crate::domain::result::ToolError;
 use crate::domain::visible;
 
-/// How long an approved call waits for others that stand against it: as long as a command may run.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 600_000 });
+/// How long an approved call waits for others that stand against it before it is given up. A session tries again what waited less,
+/// as long: ten minutes in all, as a command may run.
+const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 300_000 });
 
 /// Which files are run or edited now, by calls that have not ended: so many as run at once.
 #[derive(Debug, Default)]

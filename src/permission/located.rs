@@ -362,7 +362,8 @@ fn names_behind(path: &Path) -> Vec<String> {
     names
 }
 
-fn is_pattern(name: &OsStr) -> bool {
+/// Whether the shell takes the name for a pattern of names.
+pub(super) fn is_pattern(name: &OsStr) -> bool {
     name.as_bytes().iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'))
 }
 

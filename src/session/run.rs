@@ -40,8 +40,8 @@ const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_MOST: Duration = Duration::from_secs(5);
 /// How long a call may run before it is recorded while it runs.
 const TOLD_AFTER: Duration = Duration::from_millis(5);
-/// How long an approved call is given back by the gate since others came first, and tried again.
-const WAITS_MAX: Duration = Duration::from_mins(10);
+/// How long an approved call that had to wait at the gate is tried again; the last time it waits at most as long.
+const WAITS_MAX: Duration = Duration::from_mins(5);
 
 /// What is escaped in a path segment or a query's value: all but the unreserved characters (RFC 3986, section 2.3).
 const PATH_SEGMENT: &AsciiSet =
