@@ -101,6 +101,9 @@ const MACHINE: &[&str] = &[
 const SOCKETS: &[&str] =
     &["python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect(chr(0)+'$SOCKET')\""];
 
+/// More processes than the script starts.
+const FRESH_NUMBERS: u32 = 5_000;
+
 /// Names that a script goes by, and the attempts themselves.
 fn script(names: &[(&str, String)], attempts: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|(name, value)| format!("export {name}='{value}'")).collect();
@@ -111,10 +114,13 @@ fn script(names: &[(&str, String)], attempts: &[String]) -> String {
             format!("a{index}() {{\n{attempt}\n}}\nif ( a{index} ) 2>&1; then {reached}; fi")
         })
         .collect();
-    // The keeper is found from outside, while this waits.
+    // The keeper is found from outside, while this waits. A name space of processes counts anew: on a machine
+    // that has just started, the script's own processes would get the numbers that are tried.
     format!(
         "cd \"$(dirname \"$0\")\"\n{}\n\
-         mkfifo go\necho ready\nread KEEPER < go\nexport KEEPER\n{}\n\
+         mkfifo go\necho ready\nread KEEPER < go\nexport KEEPER\n\
+         if [ \"$KEEPER\" -lt {FRESH_NUMBERS} ]; then while [ \"$(exec sh -c 'echo $$')\" -le \"$KEEPER\" ]; \
+         do :; done; fi\n{}\n\
          env; tr '\\0' '\\n' < /proc/self/environ; cat /proc/[0-9]*/environ | tr '\\0' '\\n'\n\
          echo finished >> finished\n",
         names.join("\n"),

@@ -41,8 +41,8 @@ async fn b1_a_command_that_leaves_a_process_answers_at_once_and_says_what_it_end
     assert_eq!(call["status"], "completed", "{call}");
     assert_eq!((&call["result"]["success"], &call["details"]["exit_code"]), (&json!(true), &json!(0)));
     assert!(text(&call).starts_with("hi\n"), "{call}");
-    // In the instant of its start a process still goes by another name than `sleep 60`.
-    assert!(text(&call).contains("1 process (") && text(&call).contains("sleep"), "{call}");
+    // In the instant of its start a process still goes by another name than `sleep 60`, even by that of bash.
+    assert!(text(&call).contains("1 process ("), "{call}");
     assert!(text(&call).contains("run_in_background"), "{call}");
     assert_eq!(commands(&place), Vec::<i32>::new());
 
