@@ -85,8 +85,73 @@ const TABLE: &[Row] = &[
 ];
 
 /// Programs beside those of [`programs::RUN_NO_ARGUMENT`] whose operands are files, names or conditions alone: man(1),
-/// less(1), more(1); findutils 4.9 find(1), whose `-exec` is told by itself.
-static PLAIN: Names = Names::of(&["man less more most find apropos whatis printf test ["]);
+/// less(1), more(1); findutils 4.9 find(1), whose `-exec` is told by itself; GNU sed 4.9, whose script is; pidof(1), whereis(1).
+static PLAIN: Names =
+    Names::of(&["man less more most find apropos whatis printf test [ sed gsed pidof whereis"]);
+
+/// Linters and formatters, whose operands are files that they read and write back, by the manual of each.
+static LINTERS: Names = Names::of(&[
+    "ruff black isort flake8 mypy pyright autopep8 yapf bandit pyflakes pycodestyle pydocstyle vulture",
+    "eslint prettier tsc stylelint biome oxlint jshint shfmt gofmt goimports gofumpt golangci-lint staticcheck rustfmt",
+    "rubocop phpcs phpcbf clang-format hadolint yamllint markdownlint markdownlint-cli2 actionlint tflint ansible-lint",
+    "sqlfluff codespell typos cspell taplo dos2unix unix2dos ktlint swiftformat swiftlint",
+]);
+
+/// Modules of Python's that read the files that they are given and run none.
+static READING_MODULES: Names =
+    Names::of(&["py_compile compileall tokenize ast venv json.tool tabnanny dis"]);
+
+/// Parts of the options by which linters load code or a file of settings, which may be code.
+const LOADING: [&str; 16] = [
+    "config",
+    "plugin",
+    "parser",
+    "rule",
+    "format",
+    "hook",
+    "load",
+    "require",
+    "syntax",
+    "standard",
+    "bootstrap",
+    "init",
+    "library",
+    "templater",
+    "report",
+    "custom",
+];
+
+/// Whether a linter with these arguments loads nothing but its usual settings.
+fn loads_nothing<W: AsRef<str>>(arguments: &[W]) -> bool {
+    !arguments.iter().map(AsRef::as_ref).any(|word: &str| match word.strip_prefix("--") {
+        Some(long) => LOADING.iter().any(|part| long.contains(part)),
+        None => word.starts_with('-') && word.contains(['c', 'f', 'r', 'R']),
+    })
+}
+
+/// Whether the command looks through its operands and runs none of them: a linter, or an interpreter that only checks
+/// what it would run (bash 5.2 manual, 4.3.1 `-n`; `node --help`; php(1)) or is told such a module.
+pub(in crate::permission) fn only_checks<W: AsRef<str>>(words: &[W]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return false };
+    if !kind::is_system(program.as_ref()) {
+        return false;
+    }
+    let base = base_name(program.as_ref());
+    let [first, second, rest @ ..] = arguments else {
+        return LINTERS.has(base) && loads_nothing(arguments);
+    };
+    let (first, second) = (first.as_ref(), second.as_ref());
+    let is_file = !second.starts_with(['-', '+']);
+    match base {
+        "sh" | "bash" | "dash" | "zsh" | "ksh" => first == "-n" && is_file,
+        "node" | "nodejs" => matches!(first, "-c" | "--check") && is_file && rest.is_empty(),
+        "php" => first == "-l" && is_file && rest.is_empty(),
+        "python" => {
+            first == "-m" && (READING_MODULES.has(second) || LINTERS.has(second) && loads_nothing(rest))
+        }
+        _ => LINTERS.has(base) && loads_nothing(arguments),
+    }
+}
 
 /// Whether no word of the command that is understood is run, but for what its options do.
 pub(crate) fn are_no_commands(words: &[String]) -> bool {
@@ -96,7 +161,7 @@ pub(crate) fn are_no_commands(words: &[String]) -> bool {
     }
     let name = file_name(program);
     match (base_name(name), arguments) {
-        _ if programs::RUN_NO_ARGUMENT.has(name) || PLAIN.has(name) => true,
+        _ if programs::RUN_NO_ARGUMENT.has(name) || PLAIN.has(name) || only_checks(words) => true,
         // bash 5.2 manual, 4.2: it says what a name means.
         ("command", [option, ..]) => matches!(option.as_str(), "-v" | "-V"),
         ("python", [option, module, rest @ ..]) if option == "-m" && module == "pip" => {
@@ -162,6 +227,24 @@ mod tests {
             ("gh alias set x rm", false),
             ("./docker rm x", false),
             ("foo rm x", false),
+            ("ruff check rm", true),
+            ("./ruff check rm", false),
+            ("eslint --fix rm --max-warnings 0", true),
+            ("eslint -c rm x", false),
+            ("eslint --config=rm x", false),
+            ("prettier --plugin rm x", false),
+            ("sed -i s/a/b/ rm", true),
+            ("bash -n rm", true),
+            ("bash -n -c rm", false),
+            ("bash rm -n", false),
+            ("node --check rm", true),
+            ("node --check -r rm", false),
+            ("node -c rm x", false),
+            ("node rm --check", false),
+            ("python3 -m mypy rm", true),
+            ("python3 -m compileall -q rm", true),
+            ("python3 -m rm rm", false),
+            ("python3 -m flake8 --config rm x", false),
         ] {
             let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
             assert_eq!(are_no_commands(&words), want, "{command}");

@@ -2,8 +2,12 @@
 //! options in front of it or between its names, by other names, by another path. Each is a guess, since an option may have
 //! a value or none.
 
+mod kinds;
 mod names;
+mod paths;
+mod patterns;
 mod programs;
+mod shortened;
 mod tree;
 
 use foldhash::HashMap;
@@ -14,6 +18,7 @@ pub(in crate::permission) use self::programs::runs_scripts;
 pub(in crate::permission) use self::programs::{Meant, readings};
 use self::tree::Named;
 use super::segment::{Begins, Role, Segment, is_assignment};
+use crate::permission::commands::operands;
 
 /// More names behind a program than any has; further ones count wherever they stand behind these.
 pub(in crate::permission) const MAX_NAMES: usize = 8;
@@ -151,7 +156,7 @@ impl<R> Rules<R> {
                 }
                 places.add(at + 1, subcommand);
                 // What a known program runs is told by segments of its own.
-                if begins != Begins::Told || words.is_first(at, first, begins) {
+                if words.is_first(at, first, begins) || begins != Begins::Told && words.may_run_there(at) {
                     places.alone.push(at + 1);
                 }
                 if words.is_first(at, first, begins)
@@ -164,9 +169,12 @@ impl<R> Rules<R> {
                     }
                 }
             }
-            if scripts && is_script(word) {
-                let place = if runs_scripts(word) { at + 1 } else { at };
-                script_places.push(place);
+            if scripts && is_script(word) && !(at == first && words.only_checks(first)) {
+                // What a known program runs is told by segments of its own.
+                let interprets = runs_scripts(word);
+                let place = if interprets { at + 1 } else { at };
+                script_places
+                    .extend(Some(place).filter(|_| interprets || at == first || begins != Begins::Told));
                 folder_places.extend(Some(place).filter(|_| folders && runs(at, word)));
             }
         }
@@ -217,9 +225,34 @@ impl<'s> Words<'s> {
         self.0.iter().take_while(|word| is_assignment(word)).count()
     }
 
-    /// Whether what begins there is what the words run, or the module that they do.
+    /// Whether what begins there is what the words run, or the module that they do, for all that is known.
     fn is_first(&self, at: usize, first: usize, begins: Begins) -> bool {
-        at == first || begins == Begins::Any || self.0.get(first..=at).is_some_and(is_module)
+        let may_run = || begins == Begins::Any && self.may_run_there(at);
+        at == first
+            || self.0.get(first..=at).is_some_and(is_module)
+            || may_run()
+            || self.is_fetched(at, begins)
+    }
+
+    /// Whether a program may be run there: it is no name of what the last program before it makes or fetches.
+    fn may_run_there(&self, at: usize) -> bool {
+        let before = self.0.get(..at).unwrap_or_default();
+        let Some(by) = before.iter().rposition(|word| programs::takes_names(word)) else { return true };
+        self.0.get(by..).is_some_and(|words| programs::may_run_at(words, at - by))
+    }
+
+    /// Whether it is the package that the program before it fetches and runs.
+    fn is_fetched(&self, at: usize, begins: Begins) -> bool {
+        let before = || self.0.get(..at)?.iter().rposition(|word| programs::takes_names(word));
+        begins != Begins::Inert
+            && before().is_some_and(|by| {
+                programs::fetches(self.0.get(by..).unwrap_or_default()) && self.may_run_there(at)
+            })
+    }
+
+    /// Whether the words from there on run none of their operands.
+    fn only_checks(&self, first: usize) -> bool {
+        operands::only_checks(self.0.get(first..).unwrap_or_default())
     }
 
     /// Whether a plugin of a program may run there as one of its own.
@@ -273,50 +306,62 @@ impl<'s> Words<'s> {
     fn behind<R>(&self, rules: &Named<R>, starts: &[usize]) -> HashMap<usize, Vec<usize>> {
         let mut behind: HashMap<usize, Vec<usize>> = HashMap::default();
         let Some(first) = starts.first().filter(|_| !rules.children.is_empty()) else { return behind };
-        // Words that may be short for many names, each once.
-        let mut short: HashMap<String, Vec<usize>> = HashMap::default();
+        // Words that may stand for many names, each once.
+        let (mut short, mut patterns) = (HashMap::<Vec<String>, Vec<usize>>::default(), HashMap::default());
         let mut starts = starts.iter().peekable();
-        let mut going_on = false;
-        let is_option = |word: &&str| word.starts_with(['-', '+']);
-        let leads_on = |word: &&str| is_option(word) || rules.says.passes_on(word);
-        for (at, word) in self.0.iter().enumerate().skip(*first) {
+        let (mut going_on, mut listed) = (false, false);
+        let is_option = |word: &str| word.starts_with(['-', '+']);
+        let says = &rules.says;
+        let leads_on = |word: &str| is_option(word) || says.passes_on_behind_a_word() && says.passes_on(word);
+        for (at, word) in self.0.iter().copied().enumerate().skip(*first) {
+            let before = at.checked_sub(1).and_then(|before| self.0.get(before)).copied();
             if starts.next_if_eq(&&at).is_none() && !going_on {
                 continue;
             }
             if is_option(word) {
-                going_on = true;
+                (going_on, listed) = (true, says.are_listed_behind(word));
                 continue;
             }
-            match rules.says.parts(word) {
-                Some(mut parts) => {
-                    let told = if short.len() < MAX_SHORTENED { parts.len() } else { 1 };
-                    parts.truncate(told);
-                    short.entry(parts.join("-")).or_default().push(at + 1);
+            if before.is_some_and(|option| says.is_with_value(option)) {
+                continue;
+            }
+            if let Some(mut parts) = says.parts(word) {
+                let told = if short.len() < MAX_SHORTENED { parts.len() } else { 1 };
+                parts.truncate(told);
+                short.entry(parts).or_default().push(at + 1);
+            } else if let Some(beginnings) = says.beginnings(word) {
+                for start in beginnings {
+                    patterns.entry(start).or_insert_with(Vec::new).push(at + 1);
                 }
-                None => rules.called(word, |child| {
+            } else if says.stands_behind(before) {
+                rules.called(word, |child| {
                     let places = behind.entry(child).or_default();
                     if places.last() != Some(&(at + 1)) {
                         places.push(at + 1);
                     }
-                }),
+                });
             }
             // What does not stand behind an option is no value of one: all that follows is the subcommand's.
-            let value = || at.checked_sub(1).and_then(|before| self.0.get(before)).is_some_and(leads_on);
-            going_on = rules.says.are_many() || rules.says.passes_on(word) || going_on && value();
+            let is_value = going_on && before.is_some_and(leads_on);
+            going_on = says.are_many() || says.passes_on(word) || is_value || listed;
         }
-        for (word, places) in short {
-            let ends = [places.first(), places.last()];
-            rules.called(&word, |child| {
-                let all = behind.entry(child).or_default();
-                // Where no name follows, only where it is said first and last matters.
-                if rules.children.get(child).is_some_and(Named::goes_on) {
-                    all.extend(&places);
-                } else {
-                    all.extend(ends.into_iter().flatten());
-                }
-            });
+        let (many_short, many_begin) = (!short.is_empty(), !patterns.is_empty());
+        let mut add = |child, places: &[usize]| {
+            let all = behind.entry(child).or_default();
+            // Where no name follows, only where it is said first and last matters.
+            if rules.children.get(child).is_some_and(Named::goes_on) {
+                all.extend(places);
+            } else {
+                all.extend([places.first(), places.last()].into_iter().flatten());
+            }
+        };
+        for (parts, places) in short {
+            rules.short_for(&parts, |child| add(child, &places));
         }
-        if rules.says.parts("").is_some() {
+        for (start, places) in patterns {
+            rules.beginning_with(start, |child| add(child, &places));
+        }
+        if many_short || many_begin {
             for places in behind.values_mut() {
                 places.sort_unstable();
                 places.dedup();
@@ -329,7 +374,7 @@ impl<'s> Words<'s> {
 /// Whether the last of the words is the module that Python runs (`python3 -m pip`).
 fn is_module(words: &[&str]) -> bool {
     let [program, .., option, _] = words else { return false };
-    *option == "-m" && programs::is_python(program)
+    option.starts_with('-') && option.ends_with('m') && programs::is_python(program)
 }
 
 #[cfg(test)]
@@ -498,6 +543,55 @@ mod tests {
             ("npm install node", "node", false),
             ("npx prisma@5 --schema x migrate reset", "prisma migrate reset", true),
             ("cat -n notes", "cat -n", false),
+            ("nx test deploy --watch", "nx deploy", false),
+            ("nx run deploy:test", "nx deploy", false),
+            ("nx lint deploy", "nx deploy", false),
+            ("nx show project deploy", "nx deploy", false),
+            ("nx affected -t lint test deploy --parallel=3", "nx deploy", true),
+            ("nx run-many -t lint test -p deploy", "nx lint", true),
+            ("nx deploy", "nx run-many", false),
+            ("python -m mypy build", "python -m build", false),
+            ("python -m venv build", "python -m build", false),
+            ("python3 build", "python -m build", false),
+            ("python3 -W ignore -m build", "python -m build", true),
+            ("python3 -um build", "python -m build", true),
+            ("python3 -umbuild", "python -m build", true),
+            ("conda run -n x alembic downgrade", "uv run alembic downgrade", true),
+            ("alembic downgrade", "conda run -n x alembic downgrade", true),
+            ("alembic downgrade", "uv --project x run alembic downgrade", true),
+            ("alembic downgrade", "poetry -C x run alembic downgrade", true),
+            ("alembic downgrade", ".venv/bin/alembic downgrade", true),
+            ("alembic upgrade", ".venv/bin/alembic downgrade", false),
+            ("npx prisma db push", "node_modules/.bin/prisma db push", true),
+            ("pytest -x", "./venv/bin/pytest", true),
+            ("pnpm publish", "pnpm recursive publish", true),
+            ("pnpm -r publish", "pnpm recursive publish", true),
+            ("gradle -p publish build", "gradle publish", false),
+            ("gradle dependencies --configuration publish", "gradle publish", false),
+            ("gradle -x publish build", "gradle publish", false),
+            ("gradle -q publish", "gradle publish", true),
+            ("make -C deploy build", "make deploy", false),
+            ("make -C deploy deploy", "make deploy", true),
+            ("npx grunt-cli deploy", "grunt deploy", true),
+            ("npx sequelize-cli db:drop", "sequelize db:drop", true),
+            ("npx @go-task/cli deploy", "task deploy", true),
+            ("go-task deploy", "task deploy", true),
+            ("terragrunt run-all destroy", "terragrunt destroy", true),
+            ("terragrunt run --all destroy", "terragrunt destroy", true),
+            ("turbo run app#deploy", "turbo run deploy", true),
+            ("kubectl delete ns dev prod", "kubectl delete ns prod", true),
+            ("kubectl delete ns dev", "kubectl delete ns prod", false),
+            ("kubectl rollout restart deploy a b", "kubectl rollout restart deployment b", true),
+            ("redis-cli FlushAll", "redis-cli flushall", true),
+            ("redis-cli flushall", "redis-cli FLUSHALL", true),
+            ("php artisan migrate:f", "php artisan migrate:fresh", true),
+            ("php artisan m:fresh --force", "php artisan migrate:fresh", true),
+            ("php artisan migrate", "php artisan migrate:fresh", false),
+            ("php bin/console d:s:d", "php bin/console doctrine:schema:drop", true),
+            ("php bin/console d:s:u", "php bin/console doctrine:schema:drop", false),
+            ("pnpm run '/^build:.*/'", "pnpm run deploy", false),
+            ("pnpm run '/^(lint|deploy)$/'", "pnpm run deploy", true),
+            ("pnpm run /^dep/i", "pnpm run deploy", true),
             ("sbt ';clean;publish'", "sbt publish", true),
             ("mix do ecto.drop, x", "mix ecto.drop", true),
             ("just sub/../deploy", "just deploy", true),
@@ -591,6 +685,37 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_a_rule_names_alone_is_no_name_of_what_others_fetch_or_make() {
+        for (command, rule, want) in [
+            ("npm --prefix prisma test", "npx prisma", false),
+            ("npm --prefix x exec prisma", "npx prisma", true),
+            ("yarn workspace a prisma", "npx prisma", true),
+            ("yarn add prisma", "npx prisma", false),
+            ("infisical run -- prisma", "npx prisma", true),
+            ("ng serve", "npx serve", false),
+            ("npx serve", "npx serve", true),
+            ("npx serve@14", "npx serve", true),
+            ("uv add --dev black", "pipx run black", false),
+        ] {
+            for begins in [Begins::Guessed, Begins::Any] {
+                assert_eq!(may_run(command, begins, rule), want, "{command}: {rule} {begins:?}");
+            }
+        }
+        for (command, rule, want) in [
+            ("env X=1 npm run build", "python -m build", false),
+            ("make -f x build", "python -m build", false),
+            ("npx -y next build", "python -m build", false),
+            ("env X=1 build", "python -m build", true),
+            ("env X=1 pytest -x", "uv run pytest", true),
+            ("env X=1 uvx pytest -x", "uv run pytest", true),
+            ("env X=1 python3 -m pytest", "uv run pytest", true),
+            ("env X=1 uv add pytest", "uv run pytest", false),
+        ] {
+            assert_eq!(may_run(command, Begins::Any, rule), want, "{command}: {rule}");
+        }
+    }
+
+    #[test]
     fn packages_are_the_program_of_their_name() {
         for command in [
             "npm exec wrangler deploy",
@@ -651,6 +776,10 @@ mod tests {
             ("python3 scripts/seed.py", "uv run scripts/seed.py", true),
             ("python3 seed.py", "uv run seed.py", true),
             ("uv run scripts/other.py", "uv run scripts/seed.py", false),
+            ("bash -n scripts/deploy.sh", "scripts/deploy.sh", false),
+            ("bash -nx scripts/deploy.sh", "scripts/deploy.sh", true),
+            ("python3 -m py_compile scripts/seed.py", "python scripts/seed.py", false),
+            ("python3 -m pdb scripts/seed.py", "python scripts/seed.py", true),
             ("uv run pytest", "uv run scripts/seed.py", false),
             ("deno run -A ./x.ts", "deno run x.ts", true),
             ("uv run python3 manage.py flush", "uv run python manage.py flush", true),

@@ -5,7 +5,7 @@
 
 use super::options::{Line, Order};
 use super::{Carried, Told, sed};
-use crate::permission::commands::programs;
+use crate::permission::commands::{operands, programs};
 
 pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<Told> {
     let told = match name {
@@ -51,6 +51,7 @@ fn interpreter(words: &[String], out: &mut Carried) -> Told {
     match words.get(1..).unwrap_or_default() {
         [only] if INFORMS.contains(&only.as_str()) || only == "-v" => {}
         [first, ..] if !first.starts_with(['-', '+', '@']) => {}
+        _ if operands::only_checks(words) && !words[1].starts_with("-m") => {}
         // `python3 -m pytest …`: a module, which is the workspace's code or an installed one.
         [option, module, rest @ ..] if option == "-m" && is_plain_module(module) => {
             let code = rest

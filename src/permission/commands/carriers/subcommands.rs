@@ -23,18 +23,21 @@ struct Row {
     skip: usize,
     /// The subcommand is the first operand: others may be called so too.
     first: bool,
+    /// Options without a value that may stand in front of the command and have no say in what it is.
+    flags: &'static str,
 }
 
-const PLAIN: Row = Row { names: "", runs: "", at_once: false, code: "", skip: 0, first: false };
+const PLAIN: Row = Row { names: "", runs: "", at_once: false, code: "", skip: 0, first: false, flags: "" };
 
 const TABLE: &[Row] = &[
-    Row { names: "npx bunx uvx", at_once: true, ..PLAIN },
-    Row { names: "npm", runs: "exec x explore", ..PLAIN },
-    Row { names: "pnpm", runs: "exec dlx", ..PLAIN },
-    Row { names: "yarn", runs: "exec dlx", ..PLAIN },
+    Row { names: "npx", at_once: true, flags: "-y --yes --no -q --quiet -s --silent", ..PLAIN },
+    Row { names: "bunx uvx", at_once: true, ..PLAIN },
+    Row { names: "npm", runs: "exec x explore", flags: "-y --yes --no -q --quiet -s --silent", ..PLAIN },
+    Row { names: "pnpm", runs: "exec dlx", flags: "-s --silent", ..PLAIN },
+    Row { names: "yarn", runs: "exec dlx", flags: "-q --quiet", ..PLAIN },
     Row { names: "bun", runs: "x exec", code: "-e --eval -p --print", ..PLAIN },
     Row { names: "deno", code: "eval run", ..PLAIN },
-    Row { names: "uv", runs: "run tool", ..PLAIN },
+    Row { names: "uv", runs: "run tool", flags: "-q --quiet --frozen --locked --no-sync --offline", ..PLAIN },
     Row { names: "pipx poetry pipenv hatch pdm rye pixi", runs: "run", ..PLAIN },
     // bundle's and tox's `e` are `exec`.
     Row { names: "bundle tox", runs: "exec e", ..PLAIN },
@@ -233,9 +236,14 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
         };
         at + 2
     };
-    let rest = words.get(start..).unwrap_or_default();
+    let mut rest = words.get(start..).unwrap_or_default();
     if let Some(at) = rest.iter().position(|w| w == "--") {
         out.command(&rest[at + 1..]);
+    }
+    while let [flag, after @ ..] = rest
+        && has(&[row.flags], flag)
+    {
+        rest = after;
     }
     // `uv tool run x`: the runner is named twice.
     let rest = match rest {

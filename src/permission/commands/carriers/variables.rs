@@ -21,10 +21,28 @@ pub(crate) fn is_harmless_variable(name: &str, value: &str) -> bool {
         // tzset(3): a leading colon or slash is a file.
         "TZ" => plain("_+-/,.") && !value.starts_with('/') && !value.contains(".."),
         // https://no-color.org, https://force-color.org, https://bixense.com/clicolors; go.dev, "Optional environment variables".
-        "NO_COLOR" | "FORCE_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE" | "CI" | "GOOS" | "GOARCH" => plain(""),
+        "NO_COLOR" | "FORCE_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE" | "CI" | "GOOS" | "GOARCH"
+        | "LOG_LEVEL" => plain(""),
         // terminfo(5) reads a file of that name.
         "TERM" => one_of(&["dumb", "ansi", "linux", "vt100", "xterm", "xterm-256color"]),
-        "COLUMNS" | "LINES" | "RUST_TEST_THREADS" => digits(),
+        // Where servers listen by the custom of twelve-factor apps; go.dev, "runtime"; the Cargo book, "build.jobs";
+        // docs.python.org, "Environment variables"; git(1); pip.pypa.io; consoledonottrack.com; nextjs.org, "Telemetry".
+        "COLUMNS"
+        | "LINES"
+        | "RUST_TEST_THREADS"
+        | "PORT"
+        | "GOMAXPROCS"
+        | "CARGO_BUILD_JOBS"
+        | "PYTHONUNBUFFERED"
+        | "PYTHONDONTWRITEBYTECODE"
+        | "PYTHONHASHSEED"
+        | "GIT_TERMINAL_PROMPT"
+        | "PIP_NO_INPUT"
+        | "DO_NOT_TRACK"
+        | "NEXT_TELEMETRY_DISABLED" => digits(),
+        "DEBUG" | "VERBOSE" => one_of(&["0", "1", "true", "false"]),
+        // guides.rubyonrails.org, "Configuring Rails Applications"; hexdocs.pm, "mix".
+        "RAILS_ENV" | "RACK_ENV" | "MIX_ENV" => one_of(&["production", "development", "test", "prod", "dev"]),
         // std::backtrace; the Cargo book, "Environment Variables"; the rustc book, "Tests".
         "RUST_BACKTRACE" | "RUST_LIB_BACKTRACE" => one_of(&["0", "1", "full", "short"]),
         "RUST_LOG" => plain("_-:=,"),
@@ -105,6 +123,16 @@ mod tests {
             ("RUST_LOG", "debug,hyper=info", true),
             ("COLUMNS", "80", true),
             ("COLUMNS", "a[0]", false),
+            ("PORT", "3000", true),
+            ("PORT", "./x", false),
+            ("PYTHONUNBUFFERED", "1", true),
+            ("PYTHONPATH", "1", false),
+            ("DEBUG", "1", true),
+            ("DEBUG", "x", false),
+            ("LOG_LEVEL", "debug", true),
+            ("LOG_LEVEL", "a/b", false),
+            ("RAILS_ENV", "test", true),
+            ("RAILS_ENV", "../x", false),
             ("CARGO_TERM_COLOR", "never", true),
             ("CGO_ENABLED", "0", true),
             ("CGO_ENABLED", "x", false),
@@ -156,7 +184,6 @@ mod tests {
             "GIT_CONFIG_COUNT",
             "PYTHONPATH",
             "PYTHONSTARTUP",
-            "PYTHONUNBUFFERED",
             "PERL5LIB",
             "PERL5OPT",
             "RUBYOPT",

@@ -10,60 +10,15 @@ use std::sync::LazyLock;
 use super::super::super::commands::kind::base_name;
 use super::super::super::commands::names::Names;
 use super::super::super::lexical::file_name;
+use super::kinds::{self, ALL_KINDS, TAKE_KINDS, kinds};
+use super::paths::{is_like, may_be_one_of, may_be_the_same, steps, without_ending};
+use super::patterns;
+use super::shortened::{are_short_for, task_parts};
 
 /// Those whose operands are targets, one beside the other.
 static TAKE_TARGETS: Names = Names::of(&[
     "make just task rake rails mvn gradle ant sbt lein mix invoke doit scons ninja grunt gulp turbo nx",
 ]);
-
-/// Those that take kinds of things behind a subcommand.
-static TAKE_KINDS: Names = Names::of(&["kubectl oc"]);
-
-/// Kinds by their short names (`kubectl api-resources`).
-const KINDS: &[(&str, &str)] = &[
-    ("cj", "cronjob"),
-    ("cm", "configmap"),
-    ("crd", "customresourcedefinition"),
-    ("csr", "certificatesigningrequest"),
-    ("cs", "componentstatus"),
-    ("dc", "deploymentconfig"),
-    ("deploy", "deployment"),
-    ("ds", "daemonset"),
-    ("ep", "endpoint"),
-    ("ev", "event"),
-    ("hpa", "horizontalpodautoscaler"),
-    ("ing", "ingress"),
-    ("limits", "limitrange"),
-    ("netpol", "networkpolicy"),
-    ("no", "node"),
-    ("ns", "namespace"),
-    ("pc", "priorityclass"),
-    ("pdb", "poddisruptionbudget"),
-    ("po", "pod"),
-    ("pv", "persistentvolume"),
-    ("pvc", "persistentvolumeclaim"),
-    ("quota", "resourcequota"),
-    ("rc", "replicationcontroller"),
-    ("rs", "replicaset"),
-    ("sa", "serviceaccount"),
-    ("sc", "storageclass"),
-    ("sts", "statefulset"),
-    ("svc", "service"),
-];
-
-/// What kubectl takes `all` for.
-const ALL_KINDS: &[&str] = &[
-    "pod",
-    "service",
-    "deployment",
-    "replicaset",
-    "replicationcontroller",
-    "statefulset",
-    "daemonset",
-    "job",
-    "cronjob",
-    "horizontalpodautoscaler",
-];
 
 /// Subcommands that run another one of the same program (cargo-watch: `-x`; cargo-hack; `yarn workspace NAME`).
 const PASS_ON: &[(&str, &str)] = &[
@@ -80,6 +35,27 @@ const PASS_ON: &[(&str, &str)] = &[
     ("gcloud", "alpha"),
     ("gcloud", "beta"),
     ("gcloud", "preview"),
+    ("terragrunt", "run-all"),
+    ("terragrunt", "run"),
+];
+
+/// Subcommands of nx behind which targets stand, the first of them or a list of them.
+const OF_NX: [&str; 3] = ["run", "run-many", "affected"];
+
+/// Options of programs that take targets whose value is the next word.
+const WITH_VALUE: &[(&str, &str)] = &[
+    (
+        "gradle",
+        "-p --project-dir -b --build-file -c --settings-file -I --init-script -g --gradle-user-home -x --exclude-task \
+         --configuration --dependency --task --include-build --max-workers --console --warning-mode --tests",
+    ),
+    ("make", "-C --directory -f --file --makefile -I --include-dir -o --old-file -W --what-if"),
+    (
+        "mvn",
+        "-pl --projects -f --file -s --settings -gs --global-settings -P --activate-profiles -rf --resume-from",
+    ),
+    ("just", "-f --justfile -d --working-directory"),
+    ("task", "-t --taskfile -d --dir -C --concurrency"),
 ];
 
 /// Commands of npm, for what is shortened.
@@ -194,8 +170,12 @@ pub(super) enum Name {
     Goal(String),
     /// The path of a script.
     Script,
-    /// A kind of things, or one of them.
+    /// A kind of things, or what stands before one.
     Kind,
+    /// One of the things of a kind, one of many.
+    OfKind,
+    /// A command of a console that is a script: `artisan`, `bin/console`.
+    OfConsole,
     /// A project's script, which some take by a pattern.
     Run,
     /// Any other.
@@ -214,14 +194,35 @@ impl Name {
         match self {
             Self::Subcommand(program) if name == "run" && super::programs::runs_by_name(program) => Self::Run,
             Self::Subcommand(program) if TAKE_KINDS.has(program) => Self::Kind,
+            Self::Kind if kinds::is_known(name) => Self::OfKind,
             Self::Kind => Self::Kind,
+            Self::OfKind => Self::OfKind,
+            Self::Script if matches!(file_name(name), "artisan" | "console") => Self::OfConsole,
             _ => Self::Further,
         }
     }
 
     /// Whether several may stand there, one beside the other.
     pub(super) fn are_many(&self) -> bool {
-        matches!(self, Self::Goal(_))
+        match self {
+            // The first is a target, the next a project.
+            Self::Goal(program) => program != "nx",
+            Self::OfKind => true,
+            _ => false,
+        }
+    }
+
+    /// Whether all words behind the option may be such names.
+    pub(super) fn are_listed_behind(&self, option: &str) -> bool {
+        matches!(self, Self::Goal(program) if program == "nx")
+            && matches!(option, "-t" | "--target" | "--targets")
+    }
+
+    /// Whether the word behind the option is its value for sure.
+    pub(super) fn is_with_value(&self, option: &str) -> bool {
+        let Self::Goal(program) = self else { return false };
+        let of_it = WITH_VALUE.iter().filter(|(of, _)| of == program);
+        of_it.flat_map(|(_, options)| options.split(' ')).any(|with_value| with_value == option)
     }
 
     /// Whether what is meant may stand behind the word, which is a subcommand itself.
@@ -232,13 +233,30 @@ impl Name {
             Self::Script => word == "run",
             // `kubectl delete pod/a secret/b`, taken apart
             Self::Kind => word.ends_with('/'),
-            Self::Goal(_) | Self::Run | Self::Further => false,
+            Self::Goal(program) => program == "nx" && OF_NX.contains(&word),
+            Self::Run | Self::OfKind | Self::OfConsole | Self::Further => false,
+        }
+    }
+
+    /// Whether a word may stand between such a subcommand and what it passes on to.
+    pub(super) fn passes_on_behind_a_word(&self) -> bool {
+        !matches!(self, Self::Goal(_))
+    }
+
+    /// Whether only what stands right behind such a word counts.
+    pub(super) fn stands_behind(&self, before: Option<&str>) -> bool {
+        match self {
+            Self::Subcommand(program) if program == "python" || program == "python2" => {
+                before.is_some_and(|option| option.starts_with('-') && option.ends_with('m'))
+            }
+            _ => true,
         }
     }
 
     /// By what a name, or a word, is found: those that have one in common may mean the same.
     pub(super) fn keys<'w>(&self, word: &'w str) -> Vec<Cow<'w, str>> {
         match self {
+            Self::Subcommand(program) if program == "redis-cli" => vec![word.to_ascii_lowercase().into()],
             Self::Subcommand(program) => {
                 // `cargo watch -x 'publish --locked'`
                 let word = word.split_whitespace().next().unwrap_or_default();
@@ -254,7 +272,7 @@ impl Name {
             }
             Self::Script => vec![without_ending(file_name(word)).into()],
             Self::Kind => further_keys(word).into_iter().chain(kinds(word).map(Cow::Owned)).collect(),
-            Self::Run | Self::Further => further_keys(word),
+            Self::Run | Self::OfKind | Self::OfConsole | Self::Further => further_keys(word),
         }
     }
 
@@ -297,7 +315,16 @@ impl Name {
     /// The parts of which each may be shortened, where some may: `publishToMavenLocal` is `pubToMavLoc` to Gradle, in
     /// whatever project.
     pub(super) fn parts(&self, name: &str) -> Option<Vec<String>> {
-        matches!(self, Self::Goal(program) if program == "gradle").then(|| task_parts(name))
+        match self {
+            Self::Goal(program) if program == "gradle" => Some(task_parts(name)),
+            Self::OfConsole => Some(name.split(':').map(str::to_ascii_lowercase).collect()),
+            _ => None,
+        }
+    }
+
+    /// Whether the parts may be short for those of the whole name.
+    pub(super) fn are_short_for(&self, parts: &[String], whole: &[String]) -> bool {
+        (*self != Self::OfConsole || parts.len() == whole.len()) && are_short_for(parts, whole)
     }
 
     /// The folders on the way to a script, by which one may be found whose own name a rule does not tell.
@@ -312,19 +339,22 @@ impl Name {
         folders
     }
 
-    /// Whether the word may stand for any name, by its keys or not.
-    pub(super) fn may_be_any(&self, word: &str) -> bool {
+    /// What the names begin with that a word may stand for which is a pattern of them, by its keys or not.
+    pub(super) fn beginnings<'w>(&self, word: &'w str) -> Option<Vec<&'w str>> {
         match self {
-            Self::Goal(program) => {
-                // Make puts a variable's name together as it does values.
-                program == "make" && set_by(word).is_some_and(|(variable, _)| variable.contains('$'))
-            }
+            // Make puts a variable's name together as it does values.
+            Self::Goal(program) => (program == "make"
+                && set_by(word).is_some_and(|(variable, _)| variable.contains('$')))
+            .then(|| vec![""]),
             // `pnpm run "/deploy/"`, `run-s 'deploy:*'`
-            Self::Run => {
-                word.contains('*') || word.len() > 2 && word.starts_with('/') && word[1..].contains('/')
-            }
-            _ => false,
+            Self::Run => patterns::beginnings(word),
+            _ => None,
         }
+    }
+
+    /// Whether the parts of a word, put together, are what a name with a star may stand for.
+    pub(super) fn is_like(&self, name: &str, parts: &str) -> bool {
+        self.parts(name).is_some_and(|name| is_like(&name.join("-"), parts))
     }
 
     /// Whether a word that is found may stand for the name.
@@ -332,15 +362,7 @@ impl Name {
         match self {
             Self::Script if is_starred(name) => may_be_one_of(name, word),
             Self::Script => may_be_the_same(name, word),
-            Self::Run if word.contains('*') && !word.starts_with('/') => {
-                let start = word.split('*').next().unwrap_or_default();
-                is_starred(name) || name.starts_with(start)
-            }
-            Self::Run if self.may_be_any(word) => true,
-            _ if is_starred(name) => match (self.parts(name), self.parts(word)) {
-                (Some(name), Some(word)) => is_like(&name.join("-"), &word.join("-")),
-                _ => self.keys(word).iter().any(|key| is_like(name, key)),
-            },
+            _ if is_starred(name) => self.keys(word).iter().any(|key| is_like(name, key)),
             _ => true,
         }
     }
@@ -354,6 +376,7 @@ fn goal_keys<'w>(program: &str, goal: &'w str) -> Vec<Cow<'w, str>> {
     let other = match program {
         "mvn" => behind(&[':']).map(|goal| goal.split('@').next().unwrap_or(goal)),
         "just" | "task" | "sbt" => behind(&['/', ':', '+']),
+        "turbo" => behind(&['#']),
         "grunt" | "gulp" => goal.split_once(':').map(|(task, _)| task),
         _ => None,
     };
@@ -369,23 +392,6 @@ fn further_keys(word: &str) -> Vec<Cow<'_, str>> {
     let meant = FURTHER.iter().find(|names| names.contains(&word)).and_then(|names| names.first());
     let meant = meant.filter(|meant| **meant != word).map(|meant| Cow::Borrowed(*meant));
     std::iter::once(Cow::Borrowed(word)).chain(meant).collect()
-}
-
-/// The kinds that a word names (`po`, `pods,secrets`, `deployments.v1.apps`, `pod/`), each by one name.
-fn kinds(word: &str) -> impl Iterator<Item = String> {
-    word.split(',').map(|kind| {
-        let kind = kind.split(['/', '.']).next().unwrap_or_default().to_ascii_lowercase();
-        if let Some((_, long)) = KINDS.iter().find(|(short, _)| *short == kind) {
-            return (*long).to_owned();
-        }
-        // Both are brought to one form; that it is a word does not matter.
-        match (kind.strip_suffix("ies"), kind.strip_suffix("sses"), kind.strip_suffix('s')) {
-            (Some(one), ..) => format!("{one}y"),
-            (_, Some(one), _) => format!("{one}ss"),
-            (.., Some(one)) if !one.ends_with('s') => one.to_owned(),
-            _ => kind,
-        }
-    })
 }
 
 /// The words with those taken apart that say several things, where there are such: `pod/x` is `pod/ x` to kubectl.
@@ -412,9 +418,11 @@ pub(super) fn joins_words(program: &str) -> bool {
 /// What the word says to the program, if it is several things.
 fn parts_of<'w>(program: &str, word: &'w str) -> Option<[&'w str; 3]> {
     match program {
-        // `python3 -mpip`
+        // `python3 -umpip`
         "python" => {
-            word.strip_prefix("-m").filter(|module| !module.is_empty()).map(|module| ["-m", module, ""])
+            let (flags, module) = word.split_once('m').filter(|(_, module)| !module.is_empty())?;
+            let is_flag = |c: char| "bBdEiIOPqsSuvx".contains(c);
+            flags.strip_prefix('-')?.chars().all(is_flag).then_some(["-m", module, ""])
         }
         // `nx affected --target=deploy`, `nx run app:deploy:production` as `nx deploy app production`
         "nx" if word.starts_with('-') => {
@@ -451,96 +459,6 @@ fn without_dots(word: &str) -> Cow<'_, str> {
         return word.into();
     }
     word.split('/').filter(|part| !is_idle(part)).collect::<Vec<_>>().join("/").into()
-}
-
-/// A file's name without the ending that its interpreter may add (`node x`, `python3 -m x`).
-pub(super) fn without_ending(name: &str) -> &str {
-    const ENDINGS: [&str; 6] = [".js", ".mjs", ".cjs", ".ts", ".json", ".py"];
-    ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
-}
-
-/// The names on the way that a path leads, without those that `..` takes back.
-fn steps(path: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
-        if name == ".." {
-            names.pop();
-        } else {
-            names.push(name.to_owned());
-        }
-    }
-    names
-}
-
-/// Whether two paths may lead to one file: what one says of where it lies, and of its ending, the other one says as well.
-fn may_be_the_same(one: &str, other: &str) -> bool {
-    let folders = |path: &str| {
-        let mut names = steps(path);
-        names.pop();
-        names
-    };
-    let names = (file_name(one), file_name(other));
-    let same = names.0 == names.1 || without_ending(names.0) == names.1 || without_ending(names.1) == names.0;
-    let (one, other) = (folders(one), folders(other));
-    same && (one.ends_with(&other) || other.ends_with(&one))
-}
-
-/// Whether a path may lead to one of the files that a pattern means. Where the path says less of where it lies, the name of
-/// the file has to begin as the pattern says: nearly any file would be `scripts/*` else.
-fn may_be_one_of(pattern: &str, path: &str) -> bool {
-    let (pattern, mut path) = (steps(pattern).join("/"), steps(path).join("/"));
-    let ending =
-        pattern.rfind('.').map(|at| &pattern[at..]).filter(|ending| !without_ending(ending).contains('.'));
-    if let Some(ending) = ending.filter(|_| !file_name(&path).contains('.')) {
-        // `node tools/x`
-        path.push_str(ending);
-    }
-    let beginnings = |path: &str| -> Vec<usize> {
-        std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1)).collect()
-    };
-    let start = pattern.split(STAR).next().unwrap_or_default();
-    // A later place leaves it only less room.
-    let deepest = beginnings(&path).into_iter().find(|at| path[*at..].starts_with(start));
-    let tells = |at: &usize| {
-        let rest = &pattern[*at..];
-        *at > 0 && (!rest.starts_with(STAR) || !is_starred(file_name(rest)))
-    };
-    deepest.is_some_and(|at| is_like(&pattern, &path[at..]))
-        || beginnings(&pattern).iter().filter(|at| tells(at)).any(|at| is_like(&pattern[*at..], &path))
-}
-
-/// Whether a text is what a name with stars may stand for.
-fn is_like(name: &str, text: &str) -> bool {
-    let mut parts = name.split(STAR);
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
-/// The words in the name of a task of Gradle's, without its project.
-fn task_parts(path: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    for c in path.rsplit(':').next().unwrap_or_default().chars() {
-        if c.is_ascii_uppercase() || c == '-' {
-            parts.push(String::new());
-        }
-        if let Some(last) = parts.last_mut().filter(|_| c != '-') {
-            last.push(c.to_ascii_lowercase());
-        }
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
-}
-
-/// Whether the parts are beginnings of those of the whole name, the first one of its first.
-pub(super) fn are_short_for(parts: &[String], whole: &[String]) -> bool {
-    let mut left = whole.iter();
-    parts.first().zip(whole.first()).is_some_and(|(part, whole)| whole.starts_with(part.as_str()))
-        && parts.iter().all(|part| left.any(|whole| whole.starts_with(part.as_str())))
 }
 
 /// The names that the word stands for.

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use super::super::super::commands::kind::{base_name, is_interpreter};
 use super::super::super::commands::names::{Index, Names, index};
 use super::super::super::lexical::file_name;
-use super::names::{STAR, is_of_npm, is_starred, without_ending};
+use super::names::{STAR, is_of_npm, is_starred};
+use super::paths::without_ending;
 
 /// Programs that take options in front of a subcommand. Git's are known one by one.
 static TAKE_OPTIONS: Names = Names::of(&[
@@ -16,6 +17,21 @@ static TAKE_OPTIONS: Names = Names::of(&[
     "flux skopeo crane oras rails mix wp drush artisan psql redis-cli vault consul nomad op rclone restic borg zfs zpool",
     "ip nmcli virsh lxc incus machinectl loginctl journalctl launchctl yarnpkg podman-compose npm-cli",
     "mvn mvnw gradle gradlew ant sbt lein invoke inv doit scons ninja grunt gulp nx turbo tox nox",
+]);
+
+/// Those behind which a program of the project may stand.
+static PASS_ON_TO_PROGRAMS: Names =
+    Names::of(&["run exec x dlx workspace workspaces foreach recursive m multi"]);
+
+/// Programs that are told names of packages, targets or scripts, which may be those of programs, too.
+static TAKE_NAMES: Names = Names::of(&[
+    "npm pnpm yarn bun pip pipx poetry uv pdm pipenv hatch rye pixi conda mamba gem bundle composer cargo",
+    "make just task rails mvn gradle ant sbt lein mix invoke doit scons ninja grunt gulp turbo nx ng vite brew apt apt-get",
+]);
+
+/// Words that are subcommands of many programs as well as packages.
+static USUAL: Names = Names::of(&[
+    "build serve test lint start dev deploy clean release run format check watch docs preview generate migrate seed app",
 ]);
 
 /// Programs that run a project's script by its name alone as they do behind `run`; npm does so with some.
@@ -51,6 +67,12 @@ const RUNNERS: &[&[&str]] = &[
     &["hatch", "run"],
     &["rye", "run"],
     &["pixi", "run"],
+    &["conda", "run"],
+    &["mamba", "run"],
+    &["micromamba", "run"],
+    &["mise", "exec"],
+    &["rbenv", "exec"],
+    &["pyenv", "exec"],
     &["coverage", "run"],
     &["bundle", "exec"],
 ];
@@ -102,6 +124,15 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     ("eas-cli", "eas", None),
     ("expo-cli", "expo", None),
     ("typescript", "tsc", None),
+    ("grunt-cli", "grunt", None),
+    ("gulp-cli", "gulp", None),
+    ("sequelize-cli", "sequelize", None),
+    ("go-task", "task", None),
+    ("ember-cli", "ember", None),
+    ("contentful-cli", "contentful", None),
+    ("appcenter-cli", "appcenter", None),
+    ("typeorm-ts-node-commonjs", "typeorm", None),
+    ("typeorm-ts-node-esm", "typeorm", None),
 ];
 
 /// Packages with a scope whose program has another name than they.
@@ -117,6 +148,17 @@ const SCOPED: &[(&str, &str)] = &[
     ("@shopify/cli", "shopify"),
     ("@salesforce/cli", "sf"),
     ("@aws-amplify/cli", "amplify"),
+    ("@go-task/cli", "task"),
+    ("@ionic/cli", "ionic"),
+    ("@mikro-orm/cli", "mikro-orm"),
+    ("@react-native-community/cli", "react-native"),
+    ("@sanity/cli", "sanity"),
+    ("@strapi/strapi", "strapi"),
+    ("@google/clasp", "clasp"),
+    ("@microsoft/rush", "rush"),
+    ("@vscode/vsce", "vsce"),
+    ("@datadog/datadog-ci", "datadog-ci"),
+    ("@graphql-codegen/cli", "graphql-codegen"),
 ];
 
 /// Programs whose subcommands may be programs of their own: `cargo-nextest nextest run`, `dotnet-ef database drop`.
@@ -143,8 +185,13 @@ pub(in crate::permission) enum Meant<'r> {
 /// seen through, as it is in commands.
 pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
     let mut found = own_readings(words);
+    // `.venv/bin/alembic downgrade`, `node_modules/.bin/prisma db push`
+    if let Some(name) = words.first().and_then(|program| of_project(program)) {
+        let by_name: Vec<&str> = std::iter::once(name).chain(words.iter().skip(1).copied()).collect();
+        found.extend(own_readings(&by_name).into_iter().chain(package(&by_name, false)));
+    }
     let mut runs = run_by(words);
-    let fetched = FETCHERS.iter().any(|fetcher| words.starts_with(fetcher));
+    let fetched = fetches(words);
     for _ in 0..MAX_RUNNERS {
         let mut within = Vec::new();
         for (from, alone) in runs {
@@ -156,6 +203,14 @@ pub(in crate::permission) fn readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, 
         runs = within;
     }
     found
+}
+
+/// The name of a program that lies where those of the packages do that a project uses.
+fn of_project(program: &str) -> Option<&str> {
+    let (folder, name) = program.rsplit_once('/')?;
+    let is_usual = |within: &str| folder == within || folder.ends_with(&format!("/{within}"));
+    let found = ["venv/bin", ".venv/bin", "node_modules/.bin", "vendor/bin"].into_iter().any(is_usual);
+    (found && !is_starred(name)).then_some(name)
 }
 
 /// What a rule says of its first word.
@@ -172,6 +227,9 @@ fn own_readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
         // `cargo-nextest nextest run` says its name again.
         let again = named.1.is_some() && named.1 == rest.first().copied() && PLUGINS.contains(&named.0);
         add(if again { (named.0, None) } else { named }, 1);
+        if named.0 == "pnpm" && matches!(rest, ["recursive" | "multi" | "m", ..]) {
+            add(named, 2);
+        }
         let by_name = |script: &str| named.0 != "npm" || BY_NAME_OF_NPM.contains(&script);
         match rest {
             _ if !RUN_BY_NAME.has(named.0) || named.1.is_some() => {}
@@ -239,9 +297,9 @@ fn run_by(words: &[&str]) -> Vec<(usize, bool)> {
         }
     }
     let mut runners = FETCHERS.iter().chain(RUNNERS);
-    let Some(runner) = runners.find(|runner| words.starts_with(runner)) else { return Vec::new() };
+    let Some(behind) = runners.find_map(|runner| behind_runner(words, runner)) else { return Vec::new() };
     let (mut found, mut after_option, mut sure) = (Vec::new(), false, true);
-    for (at, word) in words.iter().enumerate().skip(runner.len()) {
+    for (at, word) in words.iter().enumerate().skip(behind) {
         if word.starts_with('-') {
             after_option = !ALONE.has(word) && !word.contains('=');
             sure &= !after_option;
@@ -256,6 +314,54 @@ fn run_by(words: &[&str]) -> Vec<(usize, bool)> {
     found
 }
 
+/// Where the words of a runner end, if the words begin with it: options may stand between, each with a value or none.
+fn behind_runner(words: &[&str], runner: &[&str]) -> Option<usize> {
+    let mut at = 0;
+    for name in runner {
+        while at > 0 && words.get(at)?.starts_with('-') {
+            let has_value =
+                words.get(at + 1) != Some(name) && !words[at].contains('=') && !ALONE.has(words[at]);
+            at += if has_value && !words.get(at + 1)?.starts_with('-') { 2 } else { 1 };
+        }
+        if words.get(at) != Some(name) {
+            return None;
+        }
+        at += 1;
+    }
+    Some(at)
+}
+
+/// Whether the words behind the program are names of packages, targets, scripts or modules.
+pub(super) fn takes_names(word: &str) -> bool {
+    let name = usual(base_name(word)).0;
+    TAKE_NAMES.has(name) || FETCHERS.iter().any(|fetcher| fetcher[0] == name) || is_interpreter(word)
+}
+
+/// Whether the words fetch a package and run its program.
+pub(super) fn fetches(words: &[&str]) -> bool {
+    FETCHERS.iter().any(|fetcher| words.starts_with(fetcher))
+}
+
+/// Whether such a program may run what stands at that place of its words.
+pub(super) fn may_run_at(words: &[&str], at: usize) -> bool {
+    let Some((program, before)) = words.get(..at).and_then(|before| before.split_first()) else {
+        return true;
+    };
+    let runs = |names: &[&str]| before.iter().any(|word| names.contains(word));
+    match base_name(program) {
+        python if is_python(python) => {
+            before.last().is_some_and(|option| option.starts_with('-') && option.ends_with('m'))
+        }
+        "npm" => runs(&["exec", "x"]),
+        manager if RUN_PROGRAMS.has(manager) => {
+            let leads_on = |word: &str| PASS_ON_TO_PROGRAMS.has(word);
+            !before.iter().any(|word| (OWN.has(word) || is_of_npm(word)) && !leads_on(word))
+        }
+        fetcher if FETCHERS.contains(&&[fetcher][..]) => run_by(words).iter().any(|(place, _)| *place == at),
+        _ => runs(&["run", "exec"]),
+    }
+}
+
 /// What a runner runs by its name: the program of a package, however it is run, or a script.
 fn package<'r>(words: &[&'r str], fetched: bool) -> Option<(Meant<'r>, usize)> {
     let package = words.first().filter(|word| !is_starred(word))?;
@@ -268,7 +374,11 @@ fn package<'r>(words: &[&'r str], fetched: bool) -> Option<(Meant<'r>, usize)> {
     }
     let bare = words.get(1).is_none_or(|word| word.starts_with('-'));
     // `uv run pytest *` has no say in `uv add pytest`.
-    let meant = if bare && !fetched { Meant::Alone(name) } else { Meant::Program(name, subcommand) };
+    let meant = if bare && (!fetched || USUAL.has(name)) {
+        Meant::Alone(name)
+    } else {
+        Meant::Program(name, subcommand)
+    };
     is_package.then_some((meant, 1))
 }
 

@@ -1,8 +1,11 @@
 //! Rules by the names that they say.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
 use foldhash::HashMap;
 
-use super::names::{Name, are_short_for, is_starred};
+use super::names::{Name, STAR, is_starred};
 
 /// Rules by the names that they say, one behind the other.
 #[derive(Debug, Clone)]
@@ -13,7 +16,7 @@ pub(super) struct Named<R> {
     /// Those that do, with that name.
     pub(super) children: Vec<Named<R>>,
     spelt: Vec<String>,
-    numbers: HashMap<String, usize>,
+    numbers: BTreeMap<String, usize>,
     /// The same by each name that may stand for that one.
     called: HashMap<String, Vec<usize>>,
     starred: Starred,
@@ -25,6 +28,7 @@ pub(super) struct Named<R> {
 struct Shortened {
     /// Each by what its first part may be shortened to.
     by_first: HashMap<String, Vec<usize>>,
+    /// Of those without a star.
     parts: HashMap<usize, Vec<String>>,
 }
 
@@ -44,7 +48,7 @@ impl<R> Named<R> {
             rules: Vec::new(),
             children: Vec::new(),
             spelt: Vec::new(),
-            numbers: HashMap::default(),
+            numbers: BTreeMap::default(),
             called: HashMap::default(),
             starred: Starred::default(),
             shortened: Shortened::default(),
@@ -60,12 +64,18 @@ impl<R> Named<R> {
             match self.says.beginning(name).filter(|_| is_starred(name)) {
                 Some(beginning) => {
                     self.starred.add(beginning, number);
+                    if let Some(parts) = name.split(STAR).next().and_then(|told| self.says.parts(told)) {
+                        self.shortened.add(&parts, number);
+                    }
                     // From within its folder a script has its last name alone.
                     for key in self.says.told_last(name).into_iter().flat_map(|last| self.says.keys(last)) {
                         self.called.entry(key.into_owned()).or_default().push(number);
                     }
                 }
-                None if let Some(parts) = self.says.parts(name) => self.shortened.add(parts, number),
+                None if let Some(parts) = self.says.parts(name) => {
+                    self.shortened.add(&parts, number);
+                    self.shortened.parts.insert(number, parts);
+                }
                 None => {
                     for key in self.says.keys(name) {
                         self.called.entry(key.into_owned()).or_default().push(number);
@@ -89,13 +99,6 @@ impl<R> Named<R> {
     /// Those that the word may name; one may be told of several times.
     pub(super) fn called(&self, word: &str, mut each: impl FnMut(usize)) {
         let fits = |number: &usize| self.spelt.get(*number).is_some_and(|name| self.says.fits(name, word));
-        if let Some(parts) = self.says.parts(word) {
-            self.shortened.may_be(&parts).for_each(&mut each);
-            return self.starred.may_be(&parts.join("-")).filter(|n| fits(n)).for_each(each);
-        }
-        if self.says.may_be_any(word) {
-            return (0..self.spelt.len()).filter(fits).for_each(each);
-        }
         for key in self.says.keys(word) {
             self.called.get(key.as_ref()).into_iter().flatten().filter(|n| fits(n)).for_each(|n| each(*n));
             self.starred.may_be(&key).filter(|n| fits(n)).for_each(&mut each);
@@ -108,6 +111,27 @@ impl<R> Named<R> {
                 self.starred.may_be(&folder).filter(|n| fits(n)).for_each(&mut each);
             }
         }
+    }
+
+    /// Those that a word with these parts may be short for.
+    pub(super) fn short_for(&self, parts: &[String], mut each: impl FnMut(usize)) {
+        let fits = |number: &usize| {
+            let whole = self.shortened.parts.get(number);
+            whole.is_none_or(|whole| self.says.are_short_for(parts, whole))
+        };
+        self.shortened.may_be(parts).filter(fits).for_each(&mut each);
+        let text = parts.join("-");
+        let is_like =
+            |number: &usize| self.spelt.get(*number).is_some_and(|name| self.says.is_like(name, &text));
+        self.starred.may_be(&text).filter(is_like).for_each(each);
+    }
+
+    /// Those that begin so, or may.
+    pub(super) fn beginning_with(&self, start: &str, mut each: impl FnMut(usize)) {
+        let from = (Bound::Included(start), Bound::Unbounded);
+        let begin = self.numbers.range::<str, _>(from).take_while(|(name, _)| name.starts_with(start));
+        begin.for_each(|(_, number)| each(*number));
+        self.starred.may_be(start).for_each(each);
     }
 }
 
@@ -130,19 +154,17 @@ impl Shortened {
     /// By how many letters of its first part a name is found.
     const TOLD: usize = 32;
 
-    fn add(&mut self, parts: Vec<String>, number: usize) {
+    fn add(&mut self, parts: &[String], number: usize) {
         let first = parts.first().map(String::as_str).unwrap_or_default();
         let ends = first.char_indices().map(|(at, c)| at + c.len_utf8()).take(Self::TOLD);
         for end in ends {
             self.by_first.entry(first[..end].to_owned()).or_default().push(number);
         }
-        self.parts.insert(number, parts);
     }
 
     fn may_be(&self, parts: &[String]) -> impl Iterator<Item = usize> {
         let told = |first: &'_ String| first.chars().take(Self::TOLD).collect::<String>();
         let first = parts.first().and_then(|first| self.by_first.get(&told(first)));
-        let fits = |number: &usize| self.parts.get(number).is_some_and(|whole| are_short_for(parts, whole));
-        first.into_iter().flatten().copied().filter(fits)
+        first.into_iter().flatten().copied()
     }
 }
