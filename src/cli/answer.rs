@@ -81,7 +81,7 @@ async fn answer(args: &AnswerArgs, client: &Client, output: &mut Output) -> Resu
         output.json(&answer.text)?;
     } else {
         let told = format!("answered {}: {}\n", visible::one_line(&args.call), visible::one_line(&given));
-        output.prepared(&visible::left_to_right(&told))?;
+        output.prepared(&told)?;
     }
     Ok(0)
 }
@@ -109,11 +109,10 @@ fn show(
     }
     // So that no line of it looks like an option.
     for line in question.question.split('\n') {
-        output.prepared(&format!("{MORE}{}\n", visible::left_to_right(&visible::one_line(line))))?;
+        output.prepared(&format!("{MORE}{}\n", visible::one_line(line)))?;
     }
     for (index, option) in question.options.iter().enumerate() {
-        let option = visible::one_line(option);
-        let option = format!("  {:>2}  {}\n", index + 1, visible::left_to_right(&option));
+        let option = format!("  {:>2}  {}\n", index + 1, visible::one_line(option));
         output.rows(&option, MORE_OF_OPTION)?;
     }
     if question.allow_custom && !question.options.is_empty() {

@@ -171,7 +171,7 @@ fn row(output: &mut Output, approval: &Approval, first: bool) -> Result<(), CliE
         times(approval, &visible::clipped_again(&approval.display, DISPLAY_MAX)),
         visible::clipped_again(&approval.cwd, DISPLAY_MAX)
     );
-    output.listed(&visible::left_to_right(&head), &visible::left_to_right(&call), Fit::Clip)
+    output.listed(&head, &call, Fit::Clip)
 }
 
 /// What is asked, and how often where that is more than once.

@@ -184,7 +184,7 @@ fn row(output: &mut Output, entry: &AuditEntry, first: bool) -> Result<(), CliEr
         visible::one_line(record.tool_name.as_deref().unwrap_or("-")),
     );
     let what = visible::again(&what(record));
-    output.listed(&visible::left_to_right(&head), &visible::left_to_right(&what), Fit::Break)
+    output.listed(&head, &what, Fit::Break)
 }
 
 /// What it is about, in the words of its kind.

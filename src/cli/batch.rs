@@ -18,6 +18,7 @@ use super::color::Tone;
 use super::connection::{ConnectionArgs, Role};
 use super::decision::text_argument;
 use super::error::{self, CliError};
+use super::ids;
 use super::output::{self, Output};
 use super::place::PlaceArgs;
 use super::progress::while_waiting;
@@ -140,7 +141,7 @@ impl Order<'_> {
 fn show(call: &Call, value: &Value, output: &mut Output) -> Result<(), CliError> {
     let status = call.status.as_str();
     let paint = output.paint();
-    let id = paint.tone(Tone::Strong, &visible::one_line(&call.key.call_id));
+    let id = paint.tone(Tone::Strong, &ids::shown(&call.key.call_id));
     let name = visible::one_line(&call.tool_name);
     output.prepared(&format!("== {id} {name} {}\n", paint.status(status, status)))?;
     report_among_others(call, output)?;

@@ -6,11 +6,11 @@ use clap::Args;
 use serde_json::json;
 
 use crate::domain::call::{Call, CallStatus};
-use crate::domain::visible;
 
 use super::client::{Client, Query};
 use super::connection::{ConnectionArgs, Role};
 use super::error::CliError;
+use super::ids;
 use super::output::Output;
 
 #[derive(Debug, Args)]
@@ -54,6 +54,6 @@ pub(super) async fn run(args: CancelArgs, output: &mut Output) -> Result<u8, Cli
         status if status.has_ended() => format!("had ended already ({})", status.as_str()),
         status => format!("is being cancelled ({})", status.as_str()),
     };
-    output.prepared(&format!("{} {how}\n", visible::one_line(&call.key.call_id)))?;
+    output.prepared(&format!("{} {how}\n", ids::shown(&call.key.call_id)))?;
     Ok(0)
 }

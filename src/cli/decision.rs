@@ -39,7 +39,7 @@ pub(super) async fn decide(
         } else {
             let decided: Approval = client.parse(&answer)?;
             let told = visible::again(&sentence(&request, &decided));
-            output.prepared(&format!("{}\n", visible::left_to_right(&told)))?;
+            output.prepared(&format!("{told}\n"))?;
         }
         // The rule is granted by the first; the others just run.
         if request.scope != Scope::Once {

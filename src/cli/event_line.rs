@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use crate::domain::visible;
 
+use super::ids;
+
 /// The most characters of one outside text; what decides about an approval is shown whole
 /// elsewhere (`toolgate approvals ID`).
 const TEXT_MAX: usize = 300;
@@ -20,7 +22,7 @@ pub(super) fn event_line(event: &Value) -> String {
         let _ = write!(line, " {}#{}", visible::clipped(session, TEXT_MAX), number(event, "seq"));
     }
     if let Some(call) = event.get("tool_call_id").and_then(Value::as_str) {
-        let _ = write!(line, " [{}]", visible::clipped(call, TEXT_MAX));
+        let _ = write!(line, " [{}]", ids::clipped(call, TEXT_MAX));
     }
     let told = describe(event);
     let _ = write!(line, " {}", visible::clipped_again(&told, 2 * TEXT_MAX));
@@ -170,6 +172,13 @@ mod tests {
             event_line(&json!({"type": "config_recovered", "time": "2026-11-30T20:15:01Z", "revision": 2})),
             "20:15:01 config is good again, revision 2"
         );
+    }
+
+    #[test]
+    fn an_id_is_no_other_part_of_the_line() {
+        let line =
+            event_line(&json!({"type": "tool_cancelled", "tool_call_id": "c] done: ok", "reason": "r"}));
+        assert_eq!(line, " [\"c] done: ok\"] cancelled: r");
     }
 
     #[test]

@@ -127,7 +127,7 @@ fn row(output: &mut Output, grant: &Grant, first: bool) -> Result<(), CliError> 
         until,
     );
     let rule = visible::one_line(&rule_in(&grant.pattern, grant.directory.as_deref()));
-    output.listed(&visible::left_to_right(&head), &visible::left_to_right(&rule), Fit::Break)
+    output.listed(&head, &rule, Fit::Break)
 }
 
 async fn revoke(args: &RevokeArgs, output: &mut Output) -> Result<u8, CliError> {
@@ -139,7 +139,7 @@ async fn revoke(args: &RevokeArgs, output: &mut Output) -> Result<u8, CliError> 
     } else {
         let rule = rule_in(&grant.pattern, grant.directory.as_deref());
         let told = visible::again(&format!("revoked {}: {rule}", grant.grant_id));
-        output.prepared(&format!("{}\n", visible::left_to_right(&told)))?;
+        output.prepared(&format!("{told}\n"))?;
     }
     Ok(0)
 }

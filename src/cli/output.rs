@@ -75,19 +75,21 @@ impl Output {
         self.prepared(&marked)
     }
 
-    /// Lines whose outside parts are escaped already: a second time would fold their own columns.
+    /// Lines whose outside parts are escaped already: a second time would fold their own columns. Letters that a terminal
+    /// would draw in another order are escaped here.
     pub(super) fn prepared(&mut self, text: &str) -> Result<(), CliError> {
         self.rows(text, MORE)
     }
 
     /// The same, with this before each row that goes on from the one above.
     pub(super) fn rows(&mut self, text: &str, more: &str) -> Result<(), CliError> {
-        self.write(&self.columns().broken(text, more))
+        self.write(&self.columns().broken(&visible::left_to_right(text), more))
     }
 
     /// A row of a list, escaped already: its columns, and what it is about.
     pub(super) fn listed(&mut self, head: &str, last: &str, fit: Fit) -> Result<(), CliError> {
-        self.write(&format!("{}\n", self.columns().listed(head, last, fit)))
+        let (head, last) = (visible::left_to_right(head), visible::left_to_right(last));
+        self.write(&format!("{}\n", self.columns().listed(&head, &last, fit)))
     }
 
     /// A document of this program's own, for programs and files above all: with nothing from outside.
@@ -135,7 +137,7 @@ fn is_closed(file: impl AsFd) -> bool {
 /// be written is nothing to stop for.
 pub(super) fn complain(text: &str) {
     let stderr = io::stderr();
-    let text = Columns::of(&stderr).broken(text, MORE);
+    let text = Columns::of(&stderr).broken(&visible::left_to_right(text), MORE);
     let _ = writeln!(&stderr, "{text}");
 }
 
@@ -211,6 +213,16 @@ mod tests {
         output.line("a\u{1b}[2J\rb\n\u{202e}").unwrap();
         output.text("x\ty\n\u{1b}]0;t\u{7}\r").unwrap();
         assert_eq!(captured.text(), "a\\u{1b}[2J\\rb\\n\\u{202e}\nx\ty\n\\u{1b}]0;t\\u{7}\\r");
+    }
+
+    #[test]
+    fn rows_are_drawn_in_the_order_that_they_have() {
+        let captured = Captured::default();
+        let mut output = captured.output();
+        output.line("mv א ב").unwrap();
+        output.listed("א ", "ב", Fit::Clip).unwrap();
+        output.text("א\n").unwrap();
+        assert_eq!(captured.text(), "mv \\u{5d0} \\u{5d1}\n\\u{5d0} \\u{5d1}\nא\n");
     }
 
     #[test]

@@ -22,7 +22,7 @@ const UNKNOWN: usize = 80;
 /// Fewer columns than these are too few for what a list's row is about: it gets a row of its own.
 const LAST_MIN: usize = 40;
 /// The columns of a tab, as `watch` draws it; where a terminal's own stops are, nothing here can know.
-const TAB: &str = "    ";
+const TAB: &str = "⇥   ";
 
 /// How many columns an output has. A pipe and a file have none: nothing breaks lines there, and scripts read them whole.
 #[derive(Debug, Clone, Copy, Default)]
@@ -191,7 +191,7 @@ mod tests {
             }),
             ("name       1234\n", 12, MORE_OF_FIELD, "name       1\n┆ 234\n"),
             ("漢字漢字漢\n", 5, MORE, "漢字\n┆ 漢\n┆ 字\n┆ 漢\n"),
-            ("a\tb\n", 80, MORE, "a    b\n"),
+            ("a\tb\n", 80, MORE, "a⇥   b\n"),
             ("ab", 1, MORE, "a\n┆ b"),
         ] {
             assert_eq!(Columns::are(width).broken(text, more), rows, "{text} in {width}");
@@ -208,7 +208,7 @@ mod tests {
         let broken = format!("{} {}\n┆ {}", green("ab"), green("cde"), green("fgh"));
         assert_eq!(columns.broken(&line, MORE), broken);
         assert_eq!(columns.clipped(&line), format!("{} {}…", green("ab"), green("cd")));
-        assert_eq!(columns.broken(&green("a\tb"), MORE), green("a    b"));
+        assert_eq!(columns.broken(&green("a\tb"), MORE), green("a⇥   b"));
         let exact = green("abcdef");
         assert_eq!((columns.broken(&exact, MORE), columns.clipped(&exact)), (exact.clone(), exact));
         let next = format!("{}{}", green("abcdef"), green("gh"));

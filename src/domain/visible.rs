@@ -115,8 +115,9 @@ pub fn hides(text: &str) -> bool {
 }
 
 /// The same, but for what is part of a picture: whether it has colours (U+FE0F), the tone of a skin, what joins two of
-/// them, and the box around a digit. UTS 51, 1.4.
-pub fn hides_more_than_pictures(text: &str) -> bool {
+/// them, and the box around a digit (UTS 51, 1.4); and for joiners where scripts cannot do without: between Arabic letters,
+/// and behind a sign that takes the vowel off an Indic letter (UAX 31, 2.3.1).
+pub fn hides_more_than_scripts_need(text: &str) -> bool {
     let is_picture = |c: &char| {
         matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}')
             && get_general_category(*c) != Category::EnclosingMark
@@ -125,7 +126,10 @@ pub fn hides_more_than_pictures(text: &str) -> bool {
     let mut rest = text.chars().peekable();
     let mut within = false;
     while let Some(c) = rest.next() {
+        let before = plain.chars().next_back();
         let part = match c {
+            '\u{200c}' if before.is_some_and(is_arabic) => rest.peek().copied().is_some_and(is_arabic),
+            '\u{200c}' | '\u{200d}' if before.is_some_and(takes_the_vowel_off) => true,
             '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' => within,
             '\u{200d}' => within && rest.peek().is_some_and(is_picture),
             _ => false,
@@ -140,6 +144,27 @@ pub fn hides_more_than_pictures(text: &str) -> bool {
         }
     }
     hides(&plain)
+}
+
+fn is_arabic(c: char) -> bool {
+    matches!(c, '\u{620}'..='\u{64a}' | '\u{66e}'..='\u{6d3}' | '\u{6fa}'..='\u{6ff}' | '\u{750}'..='\u{77f}')
+        && c.is_alphabetic()
+}
+
+/// The viramas of scripts in which joiners choose the form of a conjunct (UAX 31, table 3a: Canonical_Combining_Class 9).
+fn takes_the_vowel_off(c: char) -> bool {
+    matches!(
+        c,
+        '\u{94d}'
+            | '\u{9cd}'
+            | '\u{a4d}'
+            | '\u{acd}'
+            | '\u{b4d}'
+            | '\u{c4d}'
+            | '\u{ccd}'
+            | '\u{d4d}'
+            | '\u{dca}'
+    )
 }
 
 /// Whether the character cannot be seen for what it is wherever it stands: control and format characters, blanks
@@ -433,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_pictures_hide_nothing_else() {
+    fn parts_of_pictures_and_joiners_hide_nothing_else() {
         for (text, hides) in [
             ("♻\u{fe0f} 👍🏽 👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥 1\u{fe0f}\u{20e3}", false),
             ("a\u{fe0f}", true),
@@ -441,8 +466,15 @@ mod tests {
             ("a🏽", true),
             ("1\u{20e3}", true),
             ("👍\u{200b}", true),
+            ("می\u{200c}خواهم", false),
+            ("می\u{200c}", true),
+            ("می\u{200c}\u{200c}خواهم", true),
+            ("a\u{200c}b", true),
+            ("می\u{200d}خواهم", true),
+            ("क्\u{200d}ष क्\u{200c}ष", false),
+            ("क\u{200d}ष", true),
         ] {
-            assert_eq!(hides_more_than_pictures(text), hides, "{text:?}");
+            assert_eq!(hides_more_than_scripts_need(text), hides, "{text:?}");
         }
     }
 

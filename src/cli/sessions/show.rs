@@ -10,6 +10,7 @@ use crate::cli::client::Client;
 use crate::cli::color::{Paint, Tone};
 use crate::cli::connection::{ConnectionArgs, Role};
 use crate::cli::error::CliError;
+use crate::cli::ids;
 use crate::cli::output::Output;
 use crate::cli::paging::Paging;
 use crate::cli::rows::{Fit, MORE_OF_FIELD};
@@ -102,7 +103,7 @@ fn line(call: &Call, paint: Paint) -> (String, String) {
     let head = format!(
         "  {}  {:<20}  {:<10} ",
         paint.status(status, &format!("{status:<17}")),
-        visible::one_line(&call.key.call_id),
+        ids::shown(&call.key.call_id),
         visible::one_line(&call.tool_name),
     );
     let what = visible::clipped_again(&visible::json(&about::json(&call.arguments)), ARGUMENTS_MAX);

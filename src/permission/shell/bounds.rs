@@ -30,7 +30,7 @@ pub(super) fn text(text: &str) -> Result<(), NotUnderstood> {
     if text.chars().nth(MAX_CHARS).is_some() {
         return Err(NotUnderstood("it is longer than 10,000 characters"));
     }
-    if visible::hides_more_than_pictures(text) {
+    if visible::hides_more_than_scripts_need(text) {
         return Err(NotUnderstood("it has control characters, or some that cannot be seen"));
     }
     if text.contains("\\\n") {
