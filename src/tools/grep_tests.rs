@@ -1,5 +1,7 @@
 //! Grep: matches, counts, bounds, what does not show.
 
+use tokio_util::sync::CancellationToken;
+
 use super::*;
 use crate::tools::testing::Session;
 
@@ -13,6 +15,22 @@ fn session() -> Session {
     s.put("src/b.py", "def one():\n    pass\n");
     s.put("c.txt", "zero\none\ntwo\none one\n");
     s
+}
+
+/// What a call runs, searching below the workspace's root.
+fn job(s: &Session, arguments: Value) -> Job {
+    let top = s.scope.workspace.resolve(&s.scope.directory, ".").unwrap();
+    let arguments: Arguments = serde_json::from_value(arguments).unwrap();
+    Job {
+        files: arguments.search().unwrap(),
+        filter: Filter::of(&arguments, &top).unwrap(),
+        hidden: Hidden::default(),
+        include_ignored: false,
+        workspace: Arc::clone(&s.scope.workspace),
+        top,
+        shown: ".".to_owned(),
+        directory: s.scope.directory.clone(),
+    }
 }
 
 #[tokio::test]
@@ -196,6 +214,16 @@ async fn a_pattern_has_a_bound() {
     assert!(error.to_string().contains("exceeds size limit"), "{error}");
 }
 
+/// Each match across lines takes its whole line anew: all of them would take hours here, with nothing asked in between.
+#[tokio::test]
+async fn many_matches_in_one_line_are_given_up_in_time() {
+    let s = Session::new();
+    s.put("long.txt", "a".repeat(4_000_000));
+    let soon = Patience::new(CancellationToken::new(), Duration::from_millis(100));
+    let error = job(&s, json!({"pattern": ".", "multiline": true})).run(&soon).unwrap_err();
+    assert!(error.to_string().starts_with("Timed out"), "{error}");
+}
+
 #[tokio::test]
 async fn cancelled_and_timed_out_are_errors_not_empty_answers() {
     let s = session();
@@ -203,19 +231,7 @@ async fn cancelled_and_timed_out_are_errors_not_empty_answers() {
     let error = s.call(&Grep, json!({"pattern": "one"})).await.unwrap_err();
     assert!(matches!(error, ToolError::Cancelled { .. }), "{error:?}");
 
-    let top = s.scope.workspace.resolve(&s.scope.directory, ".").unwrap();
-    let arguments: Arguments = serde_json::from_value(json!({"pattern": "one"})).unwrap();
-    let job = Job {
-        files: arguments.search().unwrap(),
-        filter: Filter::of(&arguments, &top).unwrap(),
-        hidden: Hidden::default(),
-        include_ignored: false,
-        workspace: Arc::clone(&s.scope.workspace),
-        top,
-        shown: ".".to_owned(),
-        directory: s.scope.directory.clone(),
-    };
-    let error =
-        job.run(&Patience::new(tokio_util::sync::CancellationToken::new(), Duration::ZERO)).unwrap_err();
+    let at_once = Patience::new(CancellationToken::new(), Duration::ZERO);
+    let error = job(&s, json!({"pattern": "one"})).run(&at_once).unwrap_err();
     assert!(error.to_string().starts_with("Timed out"), "{error}");
 }

@@ -11,6 +11,7 @@ use grep_searcher::{
 };
 
 use super::lines::Lines;
+use super::patient::PatientMatcher;
 use super::walk::{SearchError, Skipped};
 use crate::domain::visible;
 use crate::tools::blocking::Patience;
@@ -211,10 +212,11 @@ impl FileSearch {
             binary: false,
             lines: &mut self.found.lines,
         };
+        let pattern = PatientMatcher { inner: &self.recipe.matcher, patience };
         let searched = if ended {
-            self.searcher.search_reader(&self.recipe.matcher, start, &mut sink)
+            self.searcher.search_reader(pattern, start, &mut sink)
         } else {
-            self.searcher.search_reader(&self.recipe.matcher, start.chain(reader), &mut sink)
+            self.searcher.search_reader(pattern, start.chain(reader), &mut sink)
         };
         let (matches, binary) = (sink.matches, sink.binary);
         patience.check()?;

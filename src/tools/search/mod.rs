@@ -3,6 +3,7 @@
 mod ignored;
 mod lines;
 mod matches;
+mod patient;
 mod together;
 mod walk;
 
