@@ -6,7 +6,7 @@ use super::commands::kind::{self, ProgramKind};
 use super::commands::leading_out;
 use super::lexical::{between_blanks, file_name};
 use super::shell;
-use super::shell::scan::{Segment, Sight};
+use super::shell::scan::{Segment, Sight, is_assignment};
 use super::shell::subcommand::{self, Found, MAX_NAMES, Rules, STAR};
 
 /// The text between the parentheses of a `Bash(…)` rule.
@@ -398,6 +398,8 @@ impl Beginning {
 #[derive(Debug, Clone)]
 struct OfSubcommand {
     number: usize,
+    /// Variables that it says in front, all of which have to be set.
+    assigned: Vec<String>,
     rest: Vec<Token>,
     open: bool,
 }
@@ -407,7 +409,9 @@ impl OfSubcommand {
     fn put(number: usize, pattern: &CommandPattern, into: &mut Rules<Self>) {
         let told = pattern.tokens.iter().take_while(|token| !token.is_star());
         let marked: Vec<String> = told.map(Token::marked).collect();
-        let words: Vec<&str> = marked.iter().map(String::as_str).collect();
+        let set = marked.iter().take_while(|word| is_assignment(word) && !word.contains(STAR)).count();
+        let assigned = marked[..set].to_vec();
+        let words: Vec<&str> = marked[set..].iter().map(String::as_str).collect();
         let words = subcommand::apart(&words).unwrap_or(words);
         // `ls*`: whatever follows is meant, too.
         let open = pattern.open || pattern.tokens.last().is_some_and(Token::ends_in_star);
@@ -417,7 +421,8 @@ impl OfSubcommand {
             let mut names: Vec<&str> = names.collect();
             let rest = words.iter().skip(behind + names.len()).map(|word| Token::of_marked(word));
             let rest: Vec<Token> = rest.chain(pattern.tokens.iter().skip(marked.len()).cloned()).collect();
-            into.add(meant, names.iter().copied(), Self { number, rest: rest.clone(), open });
+            let of_it = Self { number, assigned: assigned.clone(), rest, open };
+            into.add(meant, names.iter().copied(), of_it.clone());
             // What the last one may be itself has other names.
             if let Some(last) = names.last_mut()
                 && let Some(itself) = last.strip_suffix(STAR)
@@ -426,7 +431,7 @@ impl OfSubcommand {
                 && !itself.contains(STAR)
             {
                 *last = itself;
-                into.add(meant, names.into_iter(), Self { number, rest, open });
+                into.add(meant, names.into_iter(), of_it);
             }
         }
     }
@@ -504,7 +509,11 @@ impl CommandSet {
             }
             if sight == Sight::Guessed {
                 self.otherwise.each(segment, |Found { rule, program, words, at_end }| {
-                    if best.is_none_or(|(b, _)| b > rule.number) && rule.may_follow(words, at_end) {
+                    let is_set = |variable: &String| segment.words().any(|word| word == variable);
+                    if best.is_none_or(|(b, _)| b > rule.number)
+                        && rule.may_follow(words, at_end)
+                        && rule.assigned.iter().all(is_set)
+                    {
                         best = Some((rule.number, program));
                     }
                 });

@@ -101,31 +101,19 @@ static LINTERS: Names = Names::of(&[
 static READING_MODULES: Names =
     Names::of(&["py_compile compileall tokenize ast venv json.tool tabnanny dis"]);
 
-/// Parts of the options by which linters load code or a file of settings, which may be code.
-const LOADING: [&str; 16] = [
-    "config",
-    "plugin",
-    "parser",
-    "rule",
-    "format",
-    "hook",
-    "load",
-    "require",
-    "syntax",
-    "standard",
-    "bootstrap",
-    "init",
-    "library",
-    "templater",
-    "report",
-    "custom",
-];
+/// Long options of linters that load nothing, spelt in full: others may be short for one by which code or a file of
+/// settings is loaded, or start a program.
+static LOADS_NOTHING: Names = Names::of(&[
+    "fix write check diff quiet verbose color no-color cache max-warnings ext line-length strict all list-different",
+    "ignore-missing-imports noEmit pretty watch in-place select ignore exclude target-version fast safe unsafe-fixes",
+    "autocorrect auto-correct autofix simplify indent help version",
+]);
 
 /// Whether a linter with these arguments loads nothing but its usual settings.
 fn loads_nothing<W: AsRef<str>>(arguments: &[W]) -> bool {
-    !arguments.iter().map(AsRef::as_ref).any(|word: &str| match word.strip_prefix("--") {
-        Some(long) => LOADING.iter().any(|part| long.contains(part)),
-        None => word.starts_with('-') && word.contains(['c', 'f', 'r', 'R']),
+    arguments.iter().map(AsRef::as_ref).all(|word: &str| match word.strip_prefix("--") {
+        Some(long) => LOADS_NOTHING.has(long.split('=').next().unwrap_or(long)),
+        None => !word.starts_with('-') || !word.contains(['c', 'f', 'r', 'R']),
     })
 }
 
@@ -146,9 +134,8 @@ pub(in crate::permission) fn only_checks<W: AsRef<str>>(words: &[W]) -> bool {
         "sh" | "bash" | "dash" | "zsh" | "ksh" => first == "-n" && is_file,
         "node" | "nodejs" => matches!(first, "-c" | "--check") && is_file && rest.is_empty(),
         "php" => first == "-l" && is_file && rest.is_empty(),
-        "python" => {
-            first == "-m" && (READING_MODULES.has(second) || LINTERS.has(second) && loads_nothing(rest))
-        }
+        // A linter that is a module may be what a rule is about: it is guessed at.
+        "python" => first == "-m" && READING_MODULES.has(second),
         _ => LINTERS.has(base) && loads_nothing(arguments),
     }
 }
@@ -241,8 +228,15 @@ mod tests {
             ("node --check -r rm", false),
             ("node -c rm x", false),
             ("node rm --check", false),
-            ("python3 -m mypy rm", true),
+            ("python3 -m mypy rm", false),
             ("python3 -m compileall -q rm", true),
+            ("mypy --strict rm", true),
+            ("mypy --python-executable rm x", false),
+            ("mypy --python-exec rm x", false),
+            ("pyright --pythonpath rm x", false),
+            ("phpcs --filter=rm .", false),
+            ("rubocop --req rm", false),
+            ("prettier --check rm", true),
             ("python3 -m rm rm", false),
             ("python3 -m flake8 --config rm x", false),
         ] {

@@ -132,6 +132,7 @@ pub fn analyse(text: &str) -> CommandAnalysis {
             let mut all = Vec::new();
             for leaf in &script.leaves {
                 all.append(&mut scan::of_words(&leaf.words, begins(leaf)));
+                all.extend(scan::with_assignments(&leaf.assigned, &leaf.words, begins(leaf)));
                 ends.push(all.len());
             }
             all.extend(script.files.iter().map(FileUse::segment));
@@ -167,7 +168,7 @@ pub fn analyse_input(text: &str) -> CommandAnalysis {
 /// The words of the one command that a text is, all of them literal and nothing else in it; none for any other text.
 pub(crate) fn one_command(text: &str) -> Option<Vec<String>> {
     let script = read::script(text, 0, false).ok()?;
-    script.only().filter(|leaf| !leaf.assigns && !leaf.fed).map(|leaf| leaf.words.clone())
+    script.only().filter(|leaf| leaf.assigned.is_empty() && !leaf.fed).map(|leaf| leaf.words.clone())
 }
 
 /// The same where it is not told what the command runs (`python3 -c …`).

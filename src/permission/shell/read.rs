@@ -53,7 +53,7 @@ pub(super) fn one_literal(text: &str) -> Option<Vec<String>> {
     }
     reading.compare(text).ok()?;
     let only = reading.script.only()?;
-    (!only.assigns).then(|| only.words.clone())
+    only.assigned.is_empty().then(|| only.words.clone())
 }
 
 /// The text that `cat <<'E' … E` prints, when a text is just that.
@@ -293,7 +293,7 @@ impl Reading {
                     if value.runs_cat || !carried::is_harmless_variable(name, &value.value) {
                         return Err(NotUnderstood("a variable is set in it"));
                     }
-                    leaf.assigns = true;
+                    leaf.assigned.push(format!("{name}={}", value.value));
                 }
                 Item::IoRedirect(redirect) => {
                     leaf.fed |= feeds(redirect);
@@ -310,7 +310,7 @@ impl Reading {
                 self.atom(true, &name.value);
                 leaf.words.push(program(&name.value)?);
             }
-            None if leaf.assigns => return Err(NotUnderstood("a variable is set in it")),
+            None if !leaf.assigned.is_empty() => return Err(NotUnderstood("a variable is set in it")),
             None => {}
         }
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {

@@ -82,6 +82,18 @@ pub(crate) fn of_words(words: &[String], begins: Begins) -> Vec<Segment> {
     segments
 }
 
+/// The command again from the first variable on that is set for it, in front of it or among its words (`env A=1 x`): a rule
+/// may begin with that.
+pub(crate) fn with_assignments(assigned: &[String], words: &[String], begins: Begins) -> Option<Segment> {
+    if !assigned.is_empty() {
+        let all = assigned.iter().chain(words).map(String::as_str);
+        return Some(Segment::joined(all, if begins == Begins::Inert { begins } else { Begins::First }));
+    }
+    let at = words.iter().skip(1).position(|word| is_assignment(word)).filter(|_| begins != Begins::Inert)?;
+    let rest = words.iter().skip(1 + at).map(String::as_str);
+    Some(Segment { listed: vec![0], ..Segment::joined(rest, Begins::Listed) })
+}
+
 /// Commands that may stand within words: behind `=`, between commas, behind the letters of an option, as in
 /// `--exec=rm`, `-wrapper rm,x`, `-rrm`.
 pub(crate) fn tails(words: &[String]) -> Option<Segment> {

@@ -38,8 +38,8 @@ pub struct Leaf {
     pub(super) guessed: bool,
     /// All that its arguments run is told by other commands of the script.
     pub(super) told: bool,
-    /// Whether assignments stand in front of it, all of them harmless.
-    pub(super) assigns: bool,
+    /// The assignments in front of it, all of them harmless.
+    pub(super) assigned: Vec<String>,
     /// Whether the text gives it something to read: through a pipe, from a file, from a here-document.
     pub(super) fed: bool,
     /// Where it may start: each counts from where the text starts.

@@ -177,7 +177,19 @@ impl Segment {
     pub(crate) fn starts_in(&self, sight: Sight) -> impl Iterator<Item = usize> + '_ {
         let (skip, most) = self.begins.seen(sight);
         let listed = self.listed.iter().copied().filter(move |_| sight == Sight::Guessed);
-        self.offsets(skip, most).chain(listed)
+        self.offsets(skip, most).chain(listed).chain(self.assigned(sight))
+    }
+
+    /// Where the variables stand that are set for what runs for sure.
+    fn assigned(&self, sight: Sight) -> impl Iterator<Item = usize> + '_ {
+        let is_told = self.role == Role::Runs && self.begins.seen(sight) == (0, 1);
+        let mut at = 0;
+        let words = between_blanks(&self.text).map_while(move |word| {
+            let start = at;
+            at += word.len() + 1;
+            is_assignment(word).then_some(start)
+        });
+        words.filter(move |_| is_told)
     }
 
     fn offsets(&self, skip: usize, most: usize) -> impl Iterator<Item = usize> + '_ {

@@ -309,7 +309,7 @@ impl<'s> Words<'s> {
         // Words that may stand for many names, each once.
         let (mut short, mut patterns) = (HashMap::<Vec<String>, Vec<usize>>::default(), HashMap::default());
         let mut starts = starts.iter().peekable();
-        let (mut going_on, mut listed) = (false, false);
+        let (mut going_on, mut listed, mut ended) = (false, false, false);
         let is_option = |word: &str| word.starts_with(['-', '+']);
         let says = &rules.says;
         let leads_on = |word: &str| is_option(word) || says.passes_on_behind_a_word() && says.passes_on(word);
@@ -319,10 +319,11 @@ impl<'s> Words<'s> {
                 continue;
             }
             if is_option(word) {
+                ended |= word == "--";
                 (going_on, listed) = (true, says.are_listed_behind(word));
                 continue;
             }
-            if before.is_some_and(|option| says.is_with_value(option)) {
+            if !ended && before.is_some_and(|option| says.is_with_value(option)) {
                 continue;
             }
             if let Some(mut parts) = says.parts(word) {
@@ -572,6 +573,12 @@ mod tests {
             ("gradle -q publish", "gradle publish", true),
             ("make -C deploy build", "make deploy", false),
             ("make -C deploy deploy", "make deploy", true),
+            ("make -k -- -C deploy", "make deploy", true),
+            ("pdm deploy", "pdm run deploy", true),
+            ("pdm run deploy", "pdm deploy", true),
+            ("pnpm --x=y /^deploy/", "pnpm run deploy", true),
+            ("run-s d?ploy", "pnpm run deploy", true),
+            ("run-s {lint,deploy}", "pnpm run deploy", true),
             ("npx grunt-cli deploy", "grunt deploy", true),
             ("npx sequelize-cli db:drop", "sequelize db:drop", true),
             ("npx @go-task/cli deploy", "task deploy", true),

@@ -34,6 +34,29 @@ fn a_guess_is_a_question_in_every_session() {
     assert_eq!(policy.judge(&subject, &alone).decision, Decision::Deny, "nobody is there");
 }
 
+#[test]
+fn a_rule_that_begins_with_a_variable_holds_where_the_variable_is_harmless() {
+    for (rule, command, want) in [
+        ("NODE_ENV=production *", "NODE_ENV=production npm start", "deny"),
+        ("NODE_ENV=production npm run migrate *", "NODE_ENV=production npm run -s migrate", "forced"),
+        ("NODE_ENV=production *", "cd x && CI=1 NODE_ENV=production npm start", "deny"),
+        ("NODE_ENV=production*", "NODE_ENV=production ls", "deny"),
+        ("CI=1 *", "LC_ALL=C CI=1 npm test", "deny"),
+        ("CI=1 npm test", "CI=1 npm test", "deny"),
+        ("NODE_ENV=production *", "env NODE_ENV=production npm start", "forced"),
+        ("NODE_ENV=production *", "cross-env NODE_ENV=production npm start", "forced"),
+        ("RAILS_ENV=production *", "RAILS_ENV=production bin/rails db:reset", "deny"),
+        ("mypy *", "python3 -m mypy x.py", "forced"),
+        ("./deploy.sh *", "python3 -m mypy --python-executable ./deploy.sh x.py", "forced"),
+    ] {
+        let rule = format!("Bash({rule})");
+        Given { deny: &[&rule], ..Given::default() }.bypass_is(&format!("Bash({command})"), want);
+    }
+    let denies = Given { deny: &["Bash(NODE_ENV=production *)"], ..Given::default() };
+    denies.bypass_is("Bash(NODE_ENV=test npm start)", "allow");
+    denies.bypass_is("Bash(env NODE_ENV=test npm start)", "allow");
+}
+
 /// Words that are not told ask where they could make a rule match, and not for the star of another program's rule.
 #[test]
 fn untold_words_ask_where_a_rule_may_speak_of_the_program() {

@@ -348,6 +348,10 @@ impl Name {
             .then(|| vec![""]),
             // `pnpm run "/deploy/"`, `run-s 'deploy:*'`
             Self::Run => patterns::beginnings(word),
+            // `pnpm '/^deploy/'`
+            Self::Subcommand(program) if program == "pnpm" && word.starts_with('/') => {
+                patterns::beginnings(word)
+            }
             _ => None,
         }
     }

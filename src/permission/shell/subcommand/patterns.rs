@@ -6,7 +6,9 @@ pub(super) fn beginnings(word: &str) -> Option<Vec<&str>> {
     if let Some(regex) = word.strip_prefix('/').filter(|rest| rest.contains('/') && rest.len() > 1) {
         return Some(of_regex(regex).unwrap_or_else(|| vec![""]));
     }
-    word.split_once('*').map(|(start, _)| vec![start])
+    // Signs of minimatch, by which npm-run-all looks: one that says what is not meant may mean anything.
+    let start = word.find(['*', '?', '[', '{', '(', '!']).and_then(|at| word.get(..at))?;
+    Some(vec![start.trim_end_matches(['+', '@'])])
 }
 
 /// The same for a regular expression with the slash that ends it, where it says with what names begin.
@@ -43,6 +45,11 @@ mod tests {
             ("build", None),
             ("build:*", Some(vec!["build:"])),
             ("*", Some(vec![""])),
+            ("d?ploy", Some(vec!["d"])),
+            ("[d]eploy", Some(vec![""])),
+            ("{lint,deploy}", Some(vec![""])),
+            ("de+(p)loy", Some(vec!["de"])),
+            ("!(lint)", Some(vec![""])),
             ("/build/", Some(vec![""])),
             ("/^build:.*/", Some(vec!["build:"])),
             ("/^build:?/", Some(vec!["build"])),

@@ -35,7 +35,7 @@ static USUAL: Names = Names::of(&[
 ]);
 
 /// Programs that run a project's script by its name alone as they do behind `run`; npm does so with some.
-static RUN_BY_NAME: Names = Names::of(&["npm pnpm yarn bun turbo nx"]);
+static RUN_BY_NAME: Names = Names::of(&["npm pnpm yarn bun turbo nx pdm"]);
 const BY_NAME_OF_NPM: [&str; 4] = ["test", "start", "stop", "restart"];
 
 /// What runs the script that it is given, besides interpreters.
