@@ -25,6 +25,8 @@ enum About {
     Programs,
     /// All of them scripts of one program, of which a text may write each in many ways.
     Scripts,
+    /// Packages whose program is run.
+    Packages,
 }
 
 pub(crate) fn run(plan: &Plan) {
@@ -32,8 +34,8 @@ pub(crate) fn run(plan: &Plan) {
     let typical = "Bash(cd src && git diff --stat HEAD~1 | head -n 40)";
     let (one, with_many) = in_turns(plan, &few, &many, typical);
     print(&Row::fact("Verdict, a typical command", micros(one), "under 50 µs"));
-    let both = policy(&[(10, About::Programs), (50, About::Scripts)]);
-    let timed = worst_cases().into_iter().map(|(name, call)| (name, seconds(plan, &both, &call)));
+    let all = policy(&[(10, About::Programs), (50, About::Scripts), (50, About::Packages)]);
+    let timed = worst_cases().into_iter().map(|(name, call)| (name, seconds(plan, &all, &call)));
     let mut worst: Vec<(&str, f64)> = timed.collect();
     worst.sort_by(|one, other| other.1.total_cmp(&one.1));
     for (name, took) in worst.into_iter().take(SHOWN) {
@@ -74,6 +76,7 @@ fn worst_cases() -> Vec<(&'static str, String)> {
         ("a path", format!("sh {}x", "a/../".repeat(1_990))),
         ("programs", "npm ".repeat(2_490)),
         ("scripts", "npm -s run ".repeat(900)),
+        ("packages", format!("foo npx -a {}", "forbidden ".repeat(985))),
         ("options of programs", "npm -C npm --a=npm ".repeat(520)),
         ("patterns in capitals", format!("git rm {}", "':(icase)A/b' ".repeat(700))),
     ]
@@ -104,6 +107,7 @@ fn policy(about: &[(usize, About)]) -> Policy {
         let program = |word: &str, number: usize| match about {
             About::Programs => format!("{word}{number}"),
             About::Scripts => format!("npm run {word}{number}"),
+            About::Packages => format!("npx {word}{number}"),
         };
         let add = |list: &mut Vec<SourcedRule>, name: &str, make: &dyn Fn(usize) -> String| {
             let rule = |number: usize| {

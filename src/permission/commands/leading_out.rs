@@ -18,7 +18,8 @@ static STAY: Names = Names::of(&[
     "cargo rustc rustdoc go npm npx pnpm yarn bun bunx deno pip pipx uv uvx pdm hatch poetry pipenv rye pixi pytest mypy",
     "pyright ruff black isort flake8 pylint tox nox pre-commit jest vitest mocha vite webpack rollup eslint prettier tsc",
     "biome cmake ctest ninja gradle gradlew mvn mvnw ant rake bundle rspec rubocop composer phpunit mix stack cabal dune",
-    "coverage zig dotnet terraform tofu ansible ansible-playbook golangci-lint",
+    "coverage zig dotnet terraform tofu ansible ansible-playbook golangci-lint gofmt goimports gofumpt shfmt rustfmt",
+    "clang-format codespell typos taplo phpcs phpcbf ktlint sqlfluff yapf autopep8 swiftformat stylelint dos2unix unix2dos",
 ]);
 
 /// Letters of options of those, behind which a path may stand in one word with other letters (`-qc/x.ini`), and options
@@ -317,6 +318,9 @@ mod tests {
             "cargo test --manifest-path=../Cargo.toml",
             "cargo test --manifest-path a/../../Cargo.toml",
             "cargo test --target-dir=/outside",
+            "gofmt -w ../x.go",
+            "clang-format -i /x.c",
+            "stylelint --custom-syntax /x",
             "cargo -C .. test",
             "cargo -C.. test",
             "cargo rustc -- --emit=link=/x",

@@ -82,16 +82,23 @@ pub(crate) fn of_words(words: &[String], begins: Begins) -> Vec<Segment> {
     segments
 }
 
-/// The command again from the first variable on that is set for it, in front of it or among its words (`env A=1 x`): a rule
-/// may begin with that.
+/// The command again with the variables that are set for it, in front of it or among its words (`env A=1 x`): a rule may begin
+/// with one of them.
 pub(crate) fn with_assignments(assigned: &[String], words: &[String], begins: Begins) -> Option<Segment> {
     if !assigned.is_empty() {
         let all = assigned.iter().chain(words).map(String::as_str);
         return Some(Segment::joined(all, if begins == Begins::Inert { begins } else { Begins::First }));
     }
-    let at = words.iter().skip(1).position(|word| is_assignment(word)).filter(|_| begins != Begins::Inert)?;
-    let rest = words.iter().skip(1 + at).map(String::as_str);
-    Some(Segment { listed: vec![0], ..Segment::joined(rest, Begins::Listed) })
+    if begins == Begins::Inert {
+        return None;
+    }
+    let (mut at, mut listed) = (0, Vec::new());
+    for (number, word) in words.iter().enumerate() {
+        listed.extend(Some(at).filter(|_| number > 0 && is_assignment(word)));
+        at += word.len() + 1;
+    }
+    let all = || Segment::joined(words.iter().map(String::as_str), Begins::Listed);
+    (!listed.is_empty()).then(|| Segment { listed, ..all() })
 }
 
 /// Commands that may stand within words: behind `=`, between commas, behind the letters of an option, as in

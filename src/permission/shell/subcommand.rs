@@ -10,10 +10,13 @@ mod programs;
 mod shortened;
 mod tree;
 
+use std::cell::OnceCell;
+
 use foldhash::HashMap;
 
 use self::names::Name;
 pub(in crate::permission) use self::names::{STAR, apart};
+use self::programs::Place;
 pub(in crate::permission) use self::programs::runs_scripts;
 pub(in crate::permission) use self::programs::{Meant, readings};
 use self::tree::Named;
@@ -104,12 +107,16 @@ impl<R> Rules<R> {
         if segment.role() != Role::Runs {
             return;
         }
-        let whole = Words(segment.whole_words().collect());
+        let whole = Words::of(segment.whole_words().collect());
         self.each_reading(&whole, segment.begins, &mut found);
         // A word of a program that may run what it is given may be a command by itself (`--exec 'npm -s publish'`).
         if matches!(segment.begins, Begins::Guessed | Begins::Any | Begins::AllGuessed) {
             for word in segment.spaced() {
-                self.each_reading(&Words(word.split_whitespace().collect()), Begins::AllGuessed, &mut found);
+                self.each_reading(
+                    &Words::of(word.split_whitespace().collect()),
+                    Begins::AllGuessed,
+                    &mut found,
+                );
             }
         }
     }
@@ -117,12 +124,12 @@ impl<R> Rules<R> {
     fn each_reading<'s>(&self, words: &Words<'s>, begins: Begins, found: &mut impl FnMut(Found<'_, 's, R>)) {
         self.each_among(words, begins, found);
         if let Some(apart) = self.joined.then(|| apart(&words.0)).flatten() {
-            self.each_among(&Words(apart), begins, found);
+            self.each_among(&Words::of(apart), begins, found);
         }
         let together = || words.beginnings(begins).find(|(_, word)| programs::runs_together(word));
         if let Some((at, _)) = self.by_name.then(together).flatten() {
             let runs = programs::run_together(words.0.get(at..).unwrap_or_default());
-            self.each_among(&Words(runs), Begins::AllGuessed, found);
+            self.each_among(&Words::of(runs), Begins::AllGuessed, found);
         }
     }
 
@@ -156,7 +163,9 @@ impl<R> Rules<R> {
                 }
                 places.add(at + 1, subcommand);
                 // What a known program runs is told by segments of its own.
-                if words.is_first(at, first, begins) || begins != Begins::Told && words.may_run_there(at) {
+                if words.is_first(at, first, begins)
+                    || begins != Begins::Told && words.place(at) != Place::Name
+                {
                     places.alone.push(at + 1);
                 }
                 if words.is_first(at, first, begins)
@@ -217,9 +226,13 @@ impl<'s> Places<'s> {
 }
 
 /// The words of a segment.
-struct Words<'s>(Vec<&'s str>);
+struct Words<'s>(Vec<&'s str>, OnceCell<Vec<Place>>);
 
 impl<'s> Words<'s> {
+    fn of(words: Vec<&'s str>) -> Self {
+        Self(words, OnceCell::new())
+    }
+
     /// How many stand before the first program.
     fn assigned(&self) -> usize {
         self.0.iter().take_while(|word| is_assignment(word)).count()
@@ -227,27 +240,20 @@ impl<'s> Words<'s> {
 
     /// Whether what begins there is what the words run, or the module that they do, for all that is known.
     fn is_first(&self, at: usize, first: usize, begins: Begins) -> bool {
-        let may_run = || begins == Begins::Any && self.may_run_there(at);
         at == first
             || self.0.get(first..=at).is_some_and(is_module)
-            || may_run()
-            || self.is_fetched(at, begins)
+            || match self.place(at) {
+                Place::Name => false,
+                Place::Any => begins == Begins::Any,
+                Place::Fetched => begins != Begins::Inert,
+            }
     }
 
-    /// Whether a program may be run there: it is no name of what the last program before it makes or fetches.
-    fn may_run_there(&self, at: usize) -> bool {
-        let before = self.0.get(..at).unwrap_or_default();
-        let Some(by) = before.iter().rposition(|word| programs::takes_names(word)) else { return true };
-        self.0.get(by..).is_some_and(|words| programs::may_run_at(words, at - by))
-    }
-
-    /// Whether it is the package that the program before it fetches and runs.
-    fn is_fetched(&self, at: usize, begins: Begins) -> bool {
-        let before = || self.0.get(..at)?.iter().rposition(|word| programs::takes_names(word));
-        begins != Begins::Inert
-            && before().is_some_and(|by| {
-                programs::fetches(self.0.get(by..).unwrap_or_default()) && self.may_run_there(at)
-            })
+    /// What may be run there, by what stands before it. Told for all words at once: asked of each, its time would grow with
+    /// their square.
+    fn place(&self, at: usize) -> Place {
+        let places = self.1.get_or_init(|| programs::places(&self.0));
+        places.get(at).copied().unwrap_or_default()
     }
 
     /// Whether the words from there on run none of their operands.
@@ -375,7 +381,7 @@ impl<'s> Words<'s> {
 /// Whether the last of the words is the module that Python runs (`python3 -m pip`).
 fn is_module(words: &[&str]) -> bool {
     let [program, .., option, _] = words else { return false };
-    option.starts_with('-') && option.ends_with('m') && programs::is_python(program)
+    programs::is_module_option(option) && programs::is_python(program)
 }
 
 #[cfg(test)]

@@ -26,6 +26,19 @@ const OTHER_KEYS: [(&str, &str); 9] = [
     ("enabledMcpjsonServers", "MCP servers are those of this server's own config"),
 ];
 
+/// Those of them that held something back there.
+const BOUNDS: [&str; 4] = ["hooks", "sandbox", "deniedMcpServers", "disabledMcpjsonServers"];
+
+/// Whether anything but what is switched off or empty stands in a value.
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(items) => items.iter().any(says_something),
+        Value::Object(fields) => fields.values().any(says_something),
+        _ => true,
+    }
+}
+
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Imported {
@@ -77,7 +90,9 @@ pub(super) fn import(file: &OutsideFile, anchors: &Anchors, tools: &[&str]) -> R
             other => {
                 let why = OTHER_KEYS.iter().find(|(name, _)| *name == other).map(|(_, why)| *why);
                 let why = why.unwrap_or("it does not say what may run, or is not known here");
-                import.remark(other, Kind::Ignored, why);
+                let holds_back = BOUNDS.contains(&other) && says_something(value);
+                let kind = if holds_back { Kind::Narrower } else { Kind::Ignored };
+                import.remark(other, kind, why);
             }
         }
     }

@@ -51,7 +51,7 @@ fn interpreter(words: &[String], out: &mut Carried) -> Told {
     match words.get(1..).unwrap_or_default() {
         [only] if INFORMS.contains(&only.as_str()) || only == "-v" => {}
         [first, ..] if !first.starts_with(['-', '+', '@']) => {}
-        _ if operands::only_checks(words) && !words[1].starts_with("-m") => {}
+        [option, ..] if option != "-m" && operands::only_checks(words) => {}
         // `python3 -m pytest …`: a module, which is the workspace's code or an installed one.
         [option, module, rest @ ..] if option == "-m" && is_plain_module(module) => {
             let code = rest

@@ -52,6 +52,8 @@ const TABLE: &[Row] = &[
     Row { names: "docker-compose nerdctl", runs: "run exec", skip: 1, ..PLAIN },
     Row { names: "kubectl", runs: "exec run", skip: 1, ..PLAIN },
     Row { names: "conda mamba micromamba devbox", runs: "run", ..PLAIN },
+    // nx.dev, "nx exec"; lerna.js.org, "lerna exec"; rushjs.io.
+    Row { names: "nx lerna rush", runs: "exec", ..PLAIN },
     Row { names: "mise", runs: "exec x", ..PLAIN },
     Row { names: "asdf", runs: "exec", ..PLAIN },
     Row { names: "jj", runs: "exec", ..PLAIN },

@@ -45,6 +45,7 @@ fn a_rule_that_begins_with_a_variable_holds_where_the_variable_is_harmless() {
         ("CI=1 npm test", "CI=1 npm test", "deny"),
         ("NODE_ENV=production *", "env NODE_ENV=production npm start", "forced"),
         ("NODE_ENV=production *", "cross-env NODE_ENV=production npm start", "forced"),
+        ("NODE_ENV=production *", "env CI=1 NODE_ENV=production npm start", "forced"),
         ("RAILS_ENV=production *", "RAILS_ENV=production bin/rails db:reset", "deny"),
         ("mypy *", "python3 -m mypy x.py", "forced"),
         ("./deploy.sh *", "python3 -m mypy --python-executable ./deploy.sh x.py", "forced"),

@@ -247,7 +247,7 @@ impl Name {
     pub(super) fn stands_behind(&self, before: Option<&str>) -> bool {
         match self {
             Self::Subcommand(program) if program == "python" || program == "python2" => {
-                before.is_some_and(|option| option.starts_with('-') && option.ends_with('m'))
+                before.is_some_and(super::programs::is_module_option)
             }
             _ => true,
         }

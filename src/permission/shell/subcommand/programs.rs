@@ -331,35 +331,69 @@ fn behind_runner(words: &[&str], runner: &[&str]) -> Option<usize> {
     Some(at)
 }
 
+/// Whether the words fetch a package and run its program.
+fn fetches(words: &[&str]) -> bool {
+    FETCHERS.iter().any(|fetcher| words.starts_with(fetcher))
+}
+
+/// What may be run at a place, for all that the words before it tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Place {
+    /// Whatever it names.
+    #[default]
+    Any,
+    /// The program of a package that the one before it fetches.
+    Fetched,
+    /// Nothing: it is a name of what the one before it makes, fetches or reads.
+    Name,
+}
+
+/// The place of each word. Time is linear in the words.
+pub(super) fn places(words: &[&str]) -> Vec<Place> {
+    let mut places = vec![Place::Any; words.len()];
+    let mut takers = (0..words.len()).filter(|at| takes_names(words[*at])).peekable();
+    while let Some(by) = takers.next() {
+        // What the next one is told, it says itself.
+        let end = takers.peek().map_or(words.len(), |next| next + 1);
+        behind(&words[by..end], &mut places[by..end]);
+    }
+    places
+}
+
 /// Whether the words behind the program are names of packages, targets, scripts or modules.
-pub(super) fn takes_names(word: &str) -> bool {
+fn takes_names(word: &str) -> bool {
     let name = usual(base_name(word)).0;
     TAKE_NAMES.has(name) || FETCHERS.iter().any(|fetcher| fetcher[0] == name) || is_interpreter(word)
 }
 
-/// Whether the words fetch a package and run its program.
-pub(super) fn fetches(words: &[&str]) -> bool {
-    FETCHERS.iter().any(|fetcher| words.starts_with(fetcher))
+/// The places behind the first of the words, which takes names.
+fn behind(words: &[&str], places: &mut [Place]) {
+    let run = if fetches(words) { Place::Fetched } else { Place::Any };
+    let program = base_name(words[0]);
+    let fetched = FETCHERS.contains(&&[program][..]).then(|| run_by(words));
+    let is_manager = RUN_PROGRAMS.has(program);
+    // Whether what follows may be a program: an own subcommand of a package manager takes names, another runs.
+    let mut runs = is_manager;
+    for (at, place) in places.iter_mut().enumerate().skip(1) {
+        let word = words[at];
+        let may_run = match &fetched {
+            Some(places) => places.binary_search_by_key(&at, |(place, _)| *place).is_ok(),
+            None if is_python(program) => is_module_option(words[at - 1]),
+            None => runs,
+        };
+        *place = if may_run { run } else { Place::Name };
+        if is_manager {
+            runs &= PASS_ON_TO_PROGRAMS.has(word) || !OWN.has(word) && !is_of_npm(word);
+        } else {
+            let runners: &[&str] = if program == "npm" { &["exec", "x"] } else { &["run", "exec"] };
+            runs |= runners.contains(&word);
+        }
+    }
 }
 
-/// Whether such a program may run what stands at that place of its words.
-pub(super) fn may_run_at(words: &[&str], at: usize) -> bool {
-    let Some((program, before)) = words.get(..at).and_then(|before| before.split_first()) else {
-        return true;
-    };
-    let runs = |names: &[&str]| before.iter().any(|word| names.contains(word));
-    match base_name(program) {
-        python if is_python(python) => {
-            before.last().is_some_and(|option| option.starts_with('-') && option.ends_with('m'))
-        }
-        "npm" => runs(&["exec", "x"]),
-        manager if RUN_PROGRAMS.has(manager) => {
-            let leads_on = |word: &str| PASS_ON_TO_PROGRAMS.has(word);
-            !before.iter().any(|word| (OWN.has(word) || is_of_npm(word)) && !leads_on(word))
-        }
-        fetcher if FETCHERS.contains(&&[fetcher][..]) => run_by(words).iter().any(|(place, _)| *place == at),
-        _ => runs(&["run", "exec"]),
-    }
+/// Whether a module of Python's stands behind the option (`-m`, `-um`).
+pub(super) fn is_module_option(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.ends_with('m')
 }
 
 /// What a runner runs by its name: the program of a package, however it is run, or a script.

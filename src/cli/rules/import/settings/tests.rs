@@ -70,6 +70,24 @@ fn a_team_file_is_carried_over_line_by_line() {
 }
 
 #[test]
+fn what_held_calls_back_is_lost_only_where_it_did() {
+    for (setting, want) in [
+        (
+            r#""hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "x"}]}]}"#,
+            "narrower",
+        ),
+        (r#""hooks": {"PreToolUse": []}"#, "ignored"),
+        (r#""sandbox": {"network": {"deniedDomains": ["x.io"]}}"#, "narrower"),
+        (r#""sandbox": {"enabled": false}"#, "ignored"),
+        (r#""deniedMcpServers": [{"serverName": "x"}]"#, "narrower"),
+        (r#""env": {"A": "1"}"#, "ignored"),
+    ] {
+        let imported = of(&format!("{{{setting}}}")).unwrap();
+        assert_eq!(imported.remarks[0].note.kind.as_str(), want, "{setting}");
+    }
+}
+
+#[test]
 fn modes_that_are_not_here_are_told() {
     for (mode, want, told) in [
         ("default", PermissionMode::Default, None),
