@@ -37,7 +37,7 @@ pub(super) static RUNS_WORKSPACE: Names = Names::of(&[
     "rspec gradle gradlew mvn ant sbt go dotnet mix rebar cabal stack dune zig jest vitest tsc",
     "eslint prettier vite webpack composer phpunit ctest gcc g++ cc c++ clang clang++ cpp c89 c99 gfortran prove",
     "rustdoc dpkg-buildpackage debuild docker podman buildah",
-    "docker-compose terraform ansible ansible-playbook helm kubectl vagrant nextest trunk",
+    "docker-compose terraform ansible ansible-playbook helm kubectl vagrant nextest trunk nx lerna rush turbo",
 ]);
 
 /// Programs whose arguments are never run, so that a denied name among them is only text.
