@@ -2,6 +2,7 @@
 
 use foldhash::HashMap;
 
+use super::commands::carriers::is_harmless_variable;
 use super::commands::kind::{self, ProgramKind};
 use super::commands::leading_out;
 use super::lexical::{between_blanks, file_name};
@@ -165,6 +166,16 @@ impl CommandPattern {
         self.tokens.first().and_then(Token::literal)
     }
 
+    /// How many variables it sets in front of the command.
+    fn assigned(&self) -> usize {
+        self.tokens.iter().map_while(Token::literal).take_while(|word| is_assignment(word)).count()
+    }
+
+    /// The program that the command behind those variables runs, when the pattern spells it out.
+    pub(crate) fn program_behind(&self) -> Option<&str> {
+        self.tokens.get(self.assigned()).and_then(Token::literal)
+    }
+
     /// Whether a star of it stands within a path.
     pub(crate) fn has_star_in_path(&self) -> bool {
         self.tokens.iter().any(Token::is_in_path)
@@ -191,7 +202,15 @@ impl CommandPattern {
             };
             return (!read(&self.text) && !read(&text)).then(|| format!("asks all the same: {}", why.0));
         }
-        let program = self.program()?;
+        let (set, command) = self.tokens.split_at(self.assigned());
+        let mut assignments = set.iter().filter_map(Token::literal).filter_map(|word| word.split_once('='));
+        if let Some((name, _)) = assignments.find(|(name, value)| !is_harmless_variable(name, value)) {
+            return Some(format!("can never match: what a command does with {name} set is not told"));
+        }
+        if command.is_empty() {
+            return Some("can never match: it names no program".to_owned());
+        }
+        let program = command.first().and_then(Token::literal)?;
         if kind::never_by_prefix(program) {
             return Some(format!(
                 "can never match: {program} runs what its arguments say, name the whole command"
@@ -201,9 +220,8 @@ impl CommandPattern {
         if self.tokens.iter().any(separates) && shell::analyse(&text).understood().is_none() {
             return Some("can never match: a rule with a star covers one command".to_owned());
         }
-        let mut words: Vec<String> =
-            self.tokens.iter().map(|t| t.literal().unwrap_or("x").to_owned()).collect();
-        let mut spelled: Vec<bool> = self.tokens.iter().map(|t| t.literal().is_some()).collect();
+        let mut words: Vec<String> = command.iter().map(|t| t.literal().unwrap_or("x").to_owned()).collect();
+        let mut spelled: Vec<bool> = command.iter().map(|t| t.literal().is_some()).collect();
         if self.open {
             words.push("x".to_owned());
             spelled.push(false);
@@ -237,8 +255,14 @@ impl CommandPattern {
     /// Narrow matching, word by word. A star inside a word stays in it (one at the very end goes on), a star
     /// that stands alone is one word or more, the last one none or more; in the program's place it is that alone, so
     /// that `* --help` is no `rm -r x -- --help`, and no path, so that it is no `./x --help`.
-    pub(crate) fn allows(&self, words: &[String]) -> Option<Coverage> {
+    pub(crate) fn allows(&self, words: &[String], assigned: &[String]) -> Option<Coverage> {
         let exact = !self.has_star();
+        let set = self.assigned();
+        let is_set = |token: &Token| assigned.iter().any(|word| token.matches_word(word));
+        // `CI=1 *` names no program.
+        if set == self.tokens.len() || !self.tokens[..set].iter().all(is_set) {
+            return None;
+        }
         if let Some(quoted) = &self.quoted {
             return (quoted == words).then(|| Coverage::whole(words));
         }
@@ -246,7 +270,7 @@ impl CommandPattern {
             return None;
         }
         let mut spelled = vec![false; words.len()];
-        let (mut token, mut word) = (0, 0);
+        let (mut token, mut word) = (set, 0);
         let mut retry: Option<(usize, usize)> = None;
         loop {
             let goes_on = match self.tokens.get(token) {
@@ -261,7 +285,7 @@ impl CommandPattern {
                     false
                 }
                 Some(star) if star.is_star() && word < words.len() => {
-                    if token > 0 {
+                    if token > set {
                         retry = Some((token, word));
                     }
                     (token, word) = (token + 1, word + 1);
@@ -290,8 +314,9 @@ impl CommandPattern {
     /// own, or by a pattern that is nothing but a star.
     fn may_begin_with(&self, program: &str) -> bool {
         let slash = |token: &Token| token.parts.iter().any(|part| part.contains('/'));
-        let anything = self.tokens.len() == 1 && self.tokens.iter().all(Token::is_star);
-        let named = self.tokens.first().is_none_or(|token| token.literal().is_some() || slash(token));
+        let tokens = &self.tokens[self.assigned()..];
+        let anything = tokens.len() == 1 && tokens.iter().all(Token::is_star);
+        let named = tokens.first().is_none_or(|token| token.literal().is_some() || slash(token));
         named || anything || !program.contains('/')
     }
 
@@ -551,7 +576,7 @@ mod tests {
     }
 
     fn allows(pattern: &str, command: &str) -> bool {
-        CommandPattern::parse(pattern).unwrap().allows(&words(command)).is_some()
+        CommandPattern::parse(pattern).unwrap().allows(&words(command), &[]).is_some()
     }
 
     fn denies(pattern: &str, command: &str) -> bool {
@@ -595,6 +620,31 @@ mod tests {
         ] {
             assert_eq!(allows(pattern, command), want, "allow {pattern:?} {command:?}");
             assert_eq!(denies(pattern, command), want, "deny {pattern:?} {command:?}");
+        }
+    }
+
+    #[test]
+    fn an_allow_rule_may_set_harmless_variables_in_front() {
+        let set = ["CI=1".to_owned()];
+        for (pattern, command, want) in [
+            ("CI=1 npm test", "npm test", true),
+            ("CI=1 npm *", "npm test", true),
+            ("npm *", "npm test", true),
+            ("CI=2 npm *", "npm test", false),
+            ("CI=1 A=b npm *", "npm test", false),
+            ("CI=1 npm *", "yarn test", false),
+            ("CI=1 *", "npm test", false),
+            ("CI=1 * --version", "npm --version", true),
+            ("CI=1 * --version", "./npm --version", false),
+        ] {
+            let found = CommandPattern::parse(pattern).unwrap().allows(&words(command), &set);
+            assert_eq!(found.is_some(), want, "{pattern}: {command}");
+        }
+        for (pattern, why) in
+            [("CI=1 *", "names no program"), ("FOO=1 npm *", "FOO"), ("CI=1 xargs *", "xargs runs")]
+        {
+            let said = CommandPattern::parse(pattern).unwrap().never_allows().unwrap_or_default();
+            assert!(said.contains(why), "{pattern}: {said}");
         }
     }
 
@@ -688,10 +738,10 @@ mod tests {
     #[test]
     fn coverage_tells_spelled_words_from_swallowed_ones() {
         let pattern = CommandPattern::parse("find . -name * -print").unwrap();
-        let found = pattern.allows(&words("find . -name -exec x -print")).unwrap();
+        let found = pattern.allows(&words("find . -name -exec x -print"), &[]).unwrap();
         assert_eq!(found.spelled, [true, true, true, false, false, true]);
         let spaced = ["git push".to_owned(), "x".to_owned()];
-        assert!(CommandPattern::parse("git push *").unwrap().allows(&spaced).is_none());
+        assert!(CommandPattern::parse("git push *").unwrap().allows(&spaced, &[]).is_none());
     }
 
     /// A pattern is found by its first words, however many it tells.

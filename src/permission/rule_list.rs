@@ -86,7 +86,7 @@ impl RuleList {
                 }
                 Spec::Command(pattern) => {
                     if name == "Bash" {
-                        let program = pattern.program().map(str::to_owned);
+                        let program = pattern.program_behind().map(str::to_owned);
                         program.map_or(&mut any_program, |p| by_program.entry(p).or_default()).push(number);
                     }
                     commands.entry(name).or_default().push((number, pattern));
@@ -411,7 +411,7 @@ pub(crate) fn rule_allows_leaf(
 ) -> bool {
     let Spec::Command(pattern) = &rule.spec else { return false };
     [leaf.words.as_slice(), leaf.inner()].into_iter().any(|words| {
-        let Some(mut coverage) = pattern.allows(words) else { return false };
+        let Some(mut coverage) = pattern.allows(words, leaf.assigned()) else { return false };
         coverage.depth = depth(leaf, subject);
         // What descends would read what a rule hides: only the command that a rule names whole may.
         let descends = leaf.known().is_none_or(|known| known.recursive) && read_only::is_listed(&words[0]);

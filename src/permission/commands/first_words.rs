@@ -1,5 +1,22 @@
 //! Where the subcommand of a program may stand, whose options are not known.
 
+use super::programs::has;
+
+/// Options of package managers in front of a subcommand whose value is the next word: pnpm.io/cli, yarnpkg.com/cli,
+/// docs.npmjs.com, bun.sh/docs/cli.
+const WITH_VALUE: &[(&str, &str)] = &[
+    ("pnpm", "--filter -F --filter-prod -C --dir --prefix --workspace-concurrency --reporter --loglevel"),
+    ("yarn", "--cwd"),
+    ("npm", "--prefix -C -w --workspace --loglevel"),
+    ("bun", "--cwd --filter -F"),
+];
+
+/// Whether the word behind the option of the program is its value for sure.
+pub(in crate::permission) fn is_with_value(program: &str, option: &str) -> bool {
+    option.starts_with('-')
+        && WITH_VALUE.iter().any(|(name, options)| *name == program && has(&[options], option))
+}
+
 /// Places of the words that may be the first operand behind the program's name: an option may have a value or none.
 pub(super) fn places<W: AsRef<str>>(words: &[W]) -> Vec<usize> {
     let mut found = Vec::new();

@@ -442,7 +442,7 @@ fn is_obeyed_by_tools(name: &str) -> bool {
 }
 
 /// Whether a variable of this name usually holds a program.
-fn names_a_program(variable: &str) -> bool {
+pub(super) fn names_a_program(variable: &str) -> bool {
     programs::PROGRAM_VARIABLES.has(variable)
         || programs::PROGRAM_ENDINGS.split_ascii_whitespace().any(|end| variable.ends_with(end))
 }
@@ -499,7 +499,7 @@ mod tests {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
         CommandPattern::parse(pattern)
             .unwrap()
-            .allows(&words)
+            .allows(&words, &[])
             .is_some_and(|coverage| may_allow(&words, &coverage, confined))
     }
 
@@ -943,6 +943,11 @@ mod tests {
         for (pattern, command, want) in [
             ("python3 -m pytest *", "python3 -m pytest -q -k a tests", true),
             ("python3 -m pytest *", "python3 -m pytest -c /x", false),
+            ("python3 -m json.tool *", "python3 -m json.tool a b", true),
+            ("python3 -m json.tool *", "python3 -m json.tool a /x", false),
+            ("python3 -m venv *", "python3 -m venv --prompt=a ../x", false),
+            ("python3 -m http.server *", "python3 -m http.server --directory=/", false),
+            ("python3 -m app.tool *", "python3 -m app.tool /x", true),
             ("python3 -m pytest *", "python3 -m pytest --junitxml=/x", false),
             ("python3 -m pytest *", "python3 -m pytest -o cache_dir=/x", false),
             ("python3 -m pytest -c /x *", "python3 -m pytest -c /x -q", true),

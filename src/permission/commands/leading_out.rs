@@ -20,6 +20,8 @@ static STAY: Names = Names::of(&[
     "biome cmake ctest ninja gradle gradlew mvn mvnw ant rake bundle rspec rubocop composer phpunit mix stack cabal dune",
     "coverage zig dotnet terraform tofu ansible ansible-playbook golangci-lint gofmt goimports gofumpt shfmt rustfmt",
     "clang-format codespell typos taplo phpcs phpcbf ktlint sqlfluff yapf autopep8 swiftformat stylelint dos2unix unix2dos",
+    // Modules of Python's own that write where they are told: docs.python.org, "Command-line interface" of each.
+    "json json.tool venv virtualenv zipfile tarfile zipapp gzip compileall py_compile ensurepip pydoc http.server",
 ]);
 
 /// Letters of options of those, behind which a path may stand in one word with other letters (`-qc/x.ini`), and options

@@ -8,7 +8,7 @@ pub(in crate::permission) mod changes;
 pub(crate) mod compilers;
 pub(in crate::permission) mod copies;
 pub(crate) mod descent;
-mod first_words;
+pub(super) mod first_words;
 pub(crate) mod git;
 pub(crate) mod kind;
 pub(in crate::permission) mod leading_out;

@@ -25,7 +25,7 @@ const TABLE: &[Row] = &[
         subcommands: &[
             "attach build commit cp diff events export history images import info inspect kill load login logout logs \
              pause port ps pull push rename restart rm rmi save search start stats stop tag unpause update version wait \
-             network volume image system",
+             network volume image system buildx builder context manifest plugin trust secret config node swarm",
         ],
         passes_on: false,
     },
@@ -70,6 +70,74 @@ const TABLE: &[Row] = &[
         ],
         passes_on: true,
     },
+    // go.dev, "cmd/go". `run` and `tool` take words for programs, `generate` runs what files say.
+    Row {
+        names: "go",
+        flags: "",
+        subcommands: &["build clean doc fix fmt get install list mod test version vet work"],
+        passes_on: false,
+    },
+    // kubernetes.io, "kubectl" reference. `exec`, `run`, `debug` and `plugin` take a command.
+    Row {
+        names: "kubectl oc",
+        flags: "",
+        subcommands: &[
+            "get describe delete apply create logs scale autoscale rollout label annotate patch top explain expose cp wait \
+             cluster-info api-resources api-versions version drain cordon uncordon taint port-forward auth replace set \
+             certificate events",
+        ],
+        passes_on: true,
+    },
+    // helm.sh/docs, "helm".
+    Row {
+        names: "helm",
+        flags: "",
+        subcommands: &[
+            "install uninstall upgrade list ls status get history rollback template lint show search repo pull push \
+             dependency package create env version verify",
+        ],
+        passes_on: false,
+    },
+    // apk(8), dnf(8), yum(8), zypper(8), pacman(8), snap(8), flatpak(1); docs.brew.sh, "brew(1)".
+    Row {
+        names: "apk dnf dnf5 microdnf yum zypper snap flatpak brew",
+        flags: "-q --quiet -y --yes --assumeyes -n --non-interactive -U --no-cache",
+        subcommands: &[
+            "add del install in remove rm erase uninstall info search se list ls update upgrade refresh reinstall outdated deps \
+             uses show link unlink pin unpin leaves",
+        ],
+        passes_on: false,
+    },
+    Row {
+        names: "pacman",
+        flags: "",
+        subcommands: &["-S -Sy -Syu -Syyu -Ss -Si -R -Rs -Rns -Q -Qi -Ql -Qs"],
+        passes_on: false,
+    },
+    // rpm(8): queries.
+    Row { names: "rpm", flags: "", subcommands: &["-q -qa -qi -ql -qf -qR -qc -qd"], passes_on: false },
+    // docs.conda.io; docs.astral.sh/uv, "CLI Reference"; python-poetry.org; pdm-project.org; rye.astral.sh; pixi.sh.
+    Row {
+        names: "conda mamba micromamba",
+        flags: "-q --quiet -y --yes",
+        subcommands: &["install create remove uninstall update upgrade search list info clean"],
+        passes_on: false,
+    },
+    Row {
+        names: "uv poetry pdm rye pixi",
+        flags: "-q --quiet -v --verbose",
+        subcommands: &["add remove lock sync show tree export version init search list update pip install"],
+        passes_on: false,
+    },
+    // guides.rubygems.org, "Command reference"; bundler.io; getcomposer.org.
+    Row {
+        names: "gem bundle composer",
+        flags: "",
+        subcommands: &[
+            "add require remove uninstall install update outdated list show info search lock fetch cleanup check",
+        ],
+        passes_on: false,
+    },
     // git 2.47 manual, the page of each subcommand.
     Row {
         names: "git",
@@ -96,6 +164,30 @@ static LINTERS: Names = Names::of(&[
     "rubocop phpcs phpcbf clang-format hadolint yamllint markdownlint markdownlint-cli2 actionlint tflint ansible-lint",
     "sqlfluff codespell typos cspell taplo dos2unix unix2dos ktlint swiftformat swiftlint",
 ]);
+
+/// What runs tests, whose operands are files and names of those.
+static TEST_RUNNERS: Names = Names::of(&["pytest py.test jest vitest mocha ava rspec phpunit minitest"]);
+
+/// Long options of those that run nothing but tests, spelt in full.
+static ABOUT_TESTS: Names = Names::of(&[
+    "tb lf ff nf last-failed failed-first maxfail durations verbose quiet capture exitfirst bail silent run watch watchAll",
+    "coverage cov cov-report no-cov runInBand testNamePattern testPathPattern passWithNoTests updateSnapshot update",
+    "detectOpenHandles forceExit maxWorkers reporter grep filter testsuite group fail-fast tag example seed order color",
+    "no-color no-header no-summary stepwise collect-only co help version numprocesses dist",
+]);
+
+/// Whether the words that a test runner gets name nothing but tests, for all that is known.
+fn are_about_tests(runner: &str, arguments: &[String]) -> bool {
+    arguments.iter().all(|word| match word.strip_prefix("--") {
+        Some(long) => ABOUT_TESTS.has(long.split('=').next().unwrap_or(long)),
+        // Letters by which one of them loads a file or a plug-in; `-rA` says what pytest reports.
+        None => {
+            !word.starts_with('-')
+                || runner == "pytest" && word.starts_with("-r")
+                || !word.contains(['c', 'C', 'o', 'p', 'r', 'R', 'I', 'P'])
+        }
+    })
+}
 
 /// Modules of Python's that read the files that they are given and run none.
 static READING_MODULES: Names =
@@ -149,6 +241,7 @@ pub(crate) fn are_no_commands(words: &[String]) -> bool {
     let name = file_name(program);
     match (base_name(name), arguments) {
         _ if programs::RUN_NO_ARGUMENT.has(name) || PLAIN.has(name) || only_checks(words) => true,
+        (base, _) if TEST_RUNNERS.has(base) => are_about_tests(base, arguments),
         // bash 5.2 manual, 4.2: it says what a name means.
         ("command", [option, ..]) => matches!(option.as_str(), "-v" | "-V"),
         ("python", [option, module, rest @ ..]) if option == "-m" && module == "pip" => {
@@ -213,6 +306,34 @@ mod tests {
             ("gh pr create --title x", true),
             ("gh alias set x rm", false),
             ("./docker rm x", false),
+            ("docker create rm x", false),
+            ("docker buildx ls", true),
+            ("go test ./rm", true),
+            ("go run ./rm", false),
+            ("go tool rm", false),
+            ("kubectl delete pod rm", true),
+            ("kubectl delete pod x -- rm", false),
+            ("kubectl exec x rm", false),
+            ("helm install rm x", true),
+            ("apk add --no-cache curl", true),
+            ("dnf -y install curl", true),
+            ("brew info curl", true),
+            ("brew services curl", false),
+            ("rpm -q curl", true),
+            ("conda install -y curl", true),
+            ("conda run curl", false),
+            ("poetry add curl", true),
+            ("uv tool run curl", false),
+            ("uv pip install curl", true),
+            ("composer require rm", true),
+            ("bundle exec rm", false),
+            ("pytest -x -k rm tests/rm", true),
+            ("pytest -rA tests/rm", true),
+            ("pytest -p rm x", false),
+            ("pytest --pdbcls rm x", false),
+            ("rspec -r rm x", false),
+            ("jest --runInBand src/rm", true),
+            ("jest --config rm x", false),
             ("foo rm x", false),
             ("ruff check rm", true),
             ("./ruff check rm", false),

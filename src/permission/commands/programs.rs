@@ -13,7 +13,7 @@ pub(super) static CARRIERS: Names = Names::of(&[
     "fakeroot bwrap firejail prlimit numactl systemd-run start-stop-daemon run-parts",
     "dbus-run-session cgexec strace ltrace gdb lldb perf valgrind rlwrap expect tmux screen at batch",
     "crontab entr watchexec fd fdfind direnv nix-shell nix npx bunx uvx pipx ssh sshpass socat nc",
-    "ncat busybox toybox multitime hyperfine chpst softlimit cpulimit choom chronic ts mispipe pee",
+    "ncat busybox toybox cross-env multitime hyperfine chpst softlimit cpulimit choom chronic ts mispipe pee",
     "msgexec msgfilter ifne dtach systemd-inhibit concurrently nodemon kcov",
     "ssh-agent dbus-launch editor sensible-editor pager sensible-pager vimdiff rvim",
     "sponge xvfb-run faketime proxychains torsocks ld.so ld-linux-x86-64.so ld-linux-aarch64.so",
@@ -220,7 +220,7 @@ pub(super) static RUN_NO_ARGUMENT: Names = Names::of(&[
     "csplit sync stty tty clear tput locale localedef iconv dos2unix unix2dos file ar ranlib strip size c++filt",
     "addr2line mkfifo mknod link unlink shred pandoc envsubst gettext ldconfig lscpu lsblk mount umount zgrep egrep",
     "fgrep rgrep ack ag bat batcat fzf delta cloc tokei scc exa eza lsd nl vdir dir logger",
-    "python-config pkg-config pkgconf nproc arch",
+    "python-config pkg-config pkgconf nproc arch aws createdb dropdb createuser dropuser pg_isready pg_dump pg_restore",
 ]);
 
 /// Programs that write a file beside the one that they are given, without the ending of its compression.

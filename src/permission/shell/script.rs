@@ -140,6 +140,11 @@ impl Leaf {
         self.words.get(self.inner..).unwrap_or_default()
     }
 
+    /// The variables that are set in front of it, all of them harmless.
+    pub(crate) fn assigned(&self) -> &[String] {
+        &self.assigned
+    }
+
     /// As a shell would take it, for people to read.
     pub(super) fn shown(&self) -> String {
         let mut text = self.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");

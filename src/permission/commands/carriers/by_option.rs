@@ -1,8 +1,8 @@
 //! Programs that run the value of one of their options, whatever else they do.
 
 use super::{Carried, by_form};
-use crate::permission::commands::compilers;
 use crate::permission::commands::names::{Index, Names, Options as Row, index};
+use crate::permission::commands::{compilers, kind};
 
 const TABLE: &[Row] = &[
     // tar 1.34 manual, 3.4.2: `--checkpoint-action=exec=…`; `-I`, `-F`; 6.3: the list of `-T` may hold options.
@@ -69,6 +69,9 @@ const TABLE: &[Row] = &[
     },
     // docker(1).
     Row { names: "docker podman", long: "entrypoint health-cmd", short: "" },
+    // rpm(8): a filter, macros, which may hold a command; docs.aws.amazon.com: what a machine or container is to run.
+    Row { names: "rpm", long: "pipe eval define macros rcfile load", short: "DE" },
+    Row { names: "aws", long: "command parameters", short: "" },
     // patch(1) hands scripts of ed to ed.
     Row { names: "patch", long: "ed", short: "e" },
     // prove(1), dpkg-buildpackage(1), tcpdump(8), rustdoc(1): what runs tests, gets root, packs a capture.
@@ -229,8 +232,9 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
         let next = words.get(at + 1);
         if let Some(long) = long_name(name, word) {
             let (option, value) = long.split_once('=').map_or((long, None), |(o, v)| (o, Some(v)));
+            let given = value.or(next.map(String::as_str));
             let shortened = |known: &str| {
-                option.len() > 1 && known.starts_with(option) && !is_directory_of_make(name, known)
+                option.len() > 1 && known.starts_with(option) && !is_place_of_a_makefile(name, known, given)
             };
             if row.long.split_ascii_whitespace().any(shortened) {
                 runs(value, next, out);
@@ -238,9 +242,10 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
         } else if let Some(cluster) = word.strip_prefix('-').or_else(|| bare_cluster(name, at, word)) {
             let found = cluster.find(|c| row.short.contains(c)).map(|at| cluster.split_at(at));
             if let Some((letter, attached)) = found.map(|(_, rest)| rest.split_at(1))
-                && !is_directory_of_make(name, letter)
+                && let attached = Some(attached).filter(|a| !a.is_empty())
+                && !is_place_of_a_makefile(name, letter, attached.or(next.map(String::as_str)))
             {
-                runs(Some(attached).filter(|a| !a.is_empty()), next, out);
+                runs(attached, next, out);
                 // In a cluster the value may be the next word all the same.
                 if let Some(text) = next {
                     out.script(text.as_str());
@@ -252,9 +257,18 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) {
     }
 }
 
-/// `make -C sub` runs what the makefile there says, as `cd sub && make` does; no star stands for it.
-fn is_directory_of_make(name: &str, option: &str) -> bool {
-    matches!(name, "make" | "gmake") && matches!(option, "C" | "directory")
+/// `make -C sub` and `make -f sub/x.mk` run what a makefile says, as `cd sub && make` does, `just -f x` what a justfile does;
+/// no star stands for it. A makefile in the input is text of its own.
+fn is_place_of_a_makefile(name: &str, option: &str, value: Option<&str>) -> bool {
+    let options: &[&str] = match name {
+        "make" | "gmake" => &["C", "directory", "f", "file", "makefile"],
+        "just" => &["f", "justfile"],
+        _ => &[],
+    };
+    options.contains(&option)
+        && value.is_some_and(|value| {
+            !value.starts_with(['-', '=']) && !value.contains("/dev/") && !value.contains("/proc/")
+        })
 }
 
 /// `tar cIf prog …`: its first word is options even without a dash.
@@ -270,15 +284,16 @@ fn runs(value: Option<&str>, next: Option<&String>, out: &mut Carried) {
     }
 }
 
-/// A variable of make is code as soon as it holds more than a word (GNU make 4.3 manual, 8.6 to 8.13), and a
-/// program where it is the shell.
+/// A variable of make is code as soon as it holds more than plain words (GNU make 4.3 manual, 8.6 to 8.13), several of
+/// them where it usually holds a program, and a program where it is the shell.
 fn variable_of_make(word: &str, out: &mut Carried) {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
     if compilers::are_plain_flags(name, value) {
         return;
     }
-    let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_./,:+-".contains(c));
-    if !plain || name.contains("SHELL") || name.contains("FLAGS") {
+    let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_./,:+- ".contains(c));
+    let several = value.contains(' ') && kind::names_a_program(name);
+    if !plain || several || name.contains("SHELL") || name.contains("FLAGS") {
         out.untold = true;
         out.script(value);
     }

@@ -2,10 +2,11 @@
 //!
 //! Sources: npm-exec(1), npx(1), pnpm and yarn "exec" and "dlx", bun "x", uv "run" and "tool run", pipx(1),
 //! poetry, pipenv, hatch "run", bundle-exec(1), rustup "run", docker-run(1), docker-exec(1), podman(1),
-//! kubectl "exec" and "run", conda "run", mise "exec", asdf "exec", cmake(1) "-E env", go "run", ip-netns(8),
+//! kubectl "exec", "run" and "debug", oc "rsh", conda "run", mise "exec", asdf "exec", cmake(1) "-E env", go "run", ip-netns(8),
 //! ip-vrf(8), tox "exec", composer "exec", stack, cabal and dune "exec", opam "exec", rbenv(1) and its like, jj "util
 //! exec", mix "cmd", meson "devenv", gem "exec", `dotnet exec`, gh "extension exec", pre-commit "try-repo".
 
+use super::options::{Line, Order, Spec, Unknown};
 use super::{Carried, Told};
 use crate::permission::commands::names::{Index, Names, index};
 use crate::permission::commands::programs::has;
@@ -23,22 +24,63 @@ struct Row {
     skip: usize,
     /// The subcommand is the first operand: others may be called so too.
     first: bool,
-    /// Options without a value that may stand in front of the command and have no say in what it is.
-    flags: &'static str,
+    /// Options that may stand in front of the command and have no say in what it is, as [`Line::read`] takes them.
+    options: Spec,
+    /// Where there is a `--`, the command stands behind it, and options may stand anywhere before.
+    dashes: bool,
 }
 
-const PLAIN: Row = Row { names: "", runs: "", at_once: false, code: "", skip: 0, first: false, flags: "" };
+const PLAIN: Row =
+    Row { names: "", runs: "", at_once: false, code: "", skip: 0, first: false, options: "", dashes: false };
+
+/// docs.docker.com, "docker container run", "docker container exec", "docker compose exec", "docker compose run";
+/// podman-run(1), podman-exec(1). `--entrypoint` and `--health-cmd` run something of their own.
+const OF_CONTAINERS: Spec = "d,detach i,interactive t,tty T,no-TTY,no-tty rm init privileged P,publish-all,service-ports \
+     read-only q,quiet quiet-pull quiet-build no-deps build remove-orphans use-aliases dry-run no-healthcheck replace \
+     sig-proxy? a,attach: add-host: annotation: cap-add: cap-drop: cgroup-parent: cgroupns: cidfile: cpus: c,cpu-shares: \
+     cpu-period: cpu-quota: cpuset-cpus: cpuset-mems: detach-keys: device: dns: dns-option: dns-search: domainname: \
+     e,env: env-file: env-from-file: expose: gpus: group-add: h,hostname: index: ip: ip6: ipc: l,label: label-file: link: \
+     log-driver: log-opt: mac-address: m,memory: memory-reservation: memory-swap: mount: name: network,net: \
+     network-alias: oom-score-adj: pid: pids-limit: platform: pod: p,publish: pull: restart: runtime: secret: \
+     security-opt: shm-size: stop-signal: stop-timeout: sysctl: tmpfs: ulimit: u,user: userns: uts: v,volume: \
+     volumes-from: w,workdir:";
+
+/// kubernetes.io, "kubectl exec", "kubectl run" and their options for all commands. `--overrides` may name a command.
+const OF_KUBECTL: Spec = "i,stdin t,tty q,quiet rm attach expose leave-stdin-open command privileged c,container: \
+     n,namespace: context: cluster: user: s,server: request-timeout: pod-running-timeout: image: image-pull-policy: \
+     restart: env: l,labels: annotations: port: dry-run? o,output: v:";
 
 const TABLE: &[Row] = &[
-    Row { names: "npx", at_once: true, flags: "-y --yes --no -q --quiet -s --silent", ..PLAIN },
-    Row { names: "bunx uvx", at_once: true, ..PLAIN },
-    Row { names: "npm", runs: "exec x explore", flags: "-y --yes --no -q --quiet -s --silent", ..PLAIN },
-    Row { names: "pnpm", runs: "exec dlx", flags: "-s --silent", ..PLAIN },
-    Row { names: "yarn", runs: "exec dlx", flags: "-q --quiet", ..PLAIN },
+    Row {
+        names: "npx",
+        at_once: true,
+        options: "y,yes no q,quiet s,silent prefer-offline prefer-online p,package:",
+        ..PLAIN
+    },
+    Row { names: "bunx", at_once: true, options: "bun silent p,package:", ..PLAIN },
+    Row { names: "uvx", at_once: true, options: "q,quiet offline isolated from: with: p,python:", ..PLAIN },
+    Row {
+        names: "npm",
+        runs: "exec x explore",
+        options: "y,yes no q,quiet s,silent prefer-offline prefer-online package:",
+        ..PLAIN
+    },
+    Row { names: "pnpm", runs: "exec dlx", options: "s,silent r,recursive package:", ..PLAIN },
+    Row { names: "yarn", runs: "exec dlx", options: "q,quiet p,package:", ..PLAIN },
     Row { names: "bun", runs: "x exec", code: "-e --eval -p --print", ..PLAIN },
     Row { names: "deno", code: "eval run", ..PLAIN },
-    Row { names: "uv", runs: "run tool", flags: "-q --quiet --frozen --locked --no-sync --offline", ..PLAIN },
-    Row { names: "pipx poetry pipenv hatch pdm rye pixi", runs: "run", ..PLAIN },
+    // docs.astral.sh/uv, "CLI Reference". `--env-file` and `--directory` have a say.
+    Row {
+        names: "uv",
+        runs: "run tool",
+        options: "q,quiet v,verbose frozen locked no-sync offline isolated exact active no-project no-dev only-dev dev \
+                  no-default-groups all-extras all-groups all-packages n,no-cache with: from: extra: no-extra: group: \
+                  no-group: only-group: package: p,python:",
+        ..PLAIN
+    },
+    Row { names: "pixi", runs: "run r", options: "q,quiet v,verbose frozen locked e,environment:", ..PLAIN },
+    Row { names: "pipx", runs: "run", options: "q,quiet v,verbose no-cache spec: python:", ..PLAIN },
+    Row { names: "poetry pipenv hatch pdm rye", runs: "run", ..PLAIN },
     // bundle's and tox's `e` are `exec`.
     Row { names: "bundle tox", runs: "exec e", ..PLAIN },
     Row { names: "composer cabal dune opam rbenv pyenv nodenv goenv jenv", runs: "exec", ..PLAIN },
@@ -47,14 +89,44 @@ const TABLE: &[Row] = &[
     Row { names: "pre-commit", code: "try-repo", ..PLAIN },
     Row { names: "go", code: "run", ..PLAIN },
     Row { names: "rustup", runs: "run", skip: 1, ..PLAIN },
-    Row { names: "docker", runs: "run exec", code: "compose", skip: 1, ..PLAIN },
-    Row { names: "podman buildah", runs: "run exec unshare", code: "compose", skip: 1, ..PLAIN },
-    Row { names: "docker-compose nerdctl", runs: "run exec", skip: 1, ..PLAIN },
-    Row { names: "kubectl", runs: "exec run", skip: 1, ..PLAIN },
-    Row { names: "conda mamba micromamba devbox", runs: "run", ..PLAIN },
+    Row {
+        names: "docker",
+        runs: "run exec create",
+        code: "compose",
+        skip: 1,
+        options: OF_CONTAINERS,
+        ..PLAIN
+    },
+    Row {
+        names: "podman buildah",
+        runs: "run exec create unshare",
+        code: "compose",
+        skip: 1,
+        options: OF_CONTAINERS,
+        ..PLAIN
+    },
+    Row {
+        names: "docker-compose nerdctl",
+        runs: "run exec create",
+        skip: 1,
+        options: OF_CONTAINERS,
+        ..PLAIN
+    },
+    Row { names: "kubectl", runs: "exec run debug", skip: 1, options: OF_KUBECTL, dashes: true, ..PLAIN },
+    Row { names: "oc", runs: "exec run debug rsh", skip: 1, options: OF_KUBECTL, dashes: true, ..PLAIN },
+    // docs.conda.io, "conda run". `--cwd` runs it elsewhere.
+    Row {
+        names: "conda mamba micromamba",
+        runs: "run",
+        options: "n,name: p,prefix: s,no-capture-output,live-stream v,verbose",
+        ..PLAIN
+    },
+    Row { names: "devbox", runs: "run", ..PLAIN },
+    // direnv(1): the settings of that directory, which a person has to allow.
+    Row { names: "direnv", runs: "exec", skip: 1, ..PLAIN },
     // nx.dev, "nx exec"; lerna.js.org, "lerna exec"; rushjs.io.
     Row { names: "nx lerna rush", runs: "exec", ..PLAIN },
-    Row { names: "mise", runs: "exec x", ..PLAIN },
+    Row { names: "mise", runs: "exec x", dashes: true, ..PLAIN },
     Row { names: "asdf", runs: "exec", ..PLAIN },
     Row { names: "jj", runs: "exec", ..PLAIN },
     Row { names: "mix", runs: "cmd", code: "eval", ..PLAIN },
@@ -122,7 +194,8 @@ fn run_at_once<'w>(name: &'w str, words: &'w [String]) -> impl Iterator<Item = u
         let run = if behind_run && name == "bun" { !SCRIPTS.has(word) } else { is_run(name, word) };
         run.then_some(at)
     };
-    first_words::places(words).into_iter().filter_map(runs)
+    let is_value = |at: &usize| first_words::is_with_value(name, &words[at - 1]);
+    first_words::places(words).into_iter().filter(move |at| !is_value(at)).filter_map(runs)
 }
 
 /// Whether a star may not stand for one of the words, since the program runs it, or what it is told: each word of which
@@ -145,6 +218,10 @@ pub(in crate::permission::commands) fn runs_swallowed(
         .any(|at| !spelled(at) && (words[at].contains('/') || at + 1 < words.len()) && is_known(&words[at]))
     {
         return true;
+    }
+    // `docker network create x`
+    if operands::are_no_commands(words) {
+        return false;
     }
     let is_runner = |word: &String| is_one_of(name, &[row.runs, row.code], word);
     let first = || {
@@ -186,7 +263,7 @@ pub(super) static SHELLS: Names =
     Names::of(&["shell ssh enter console repl develop dbshell fsi utop ghci toplevel irb pry tinker"]);
 
 /// Programs that run the words elsewhere than in the workspace: in a container, in a namespace.
-static ELSEWHERE: Names = Names::of(&["docker podman buildah docker-compose nerdctl kubectl ip"]);
+static ELSEWHERE: Names = Names::of(&["docker podman buildah docker-compose nerdctl kubectl oc ip"]);
 
 /// Places of the words that may be the program which a subcommand runs here (`uv run pytest`), for all that is known of
 /// the options before it.
@@ -238,38 +315,44 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
         };
         at + 2
     };
-    let mut rest = words.get(start..).unwrap_or_default();
-    if let Some(at) = rest.iter().position(|w| w == "--") {
-        out.command(&rest[at + 1..]);
+    if let Some(at) = words.iter().skip(start).position(|w| w == "--") {
+        out.command(&words[start + at + 1..]);
     }
-    while let [flag, after @ ..] = rest
-        && has(&[row.flags], flag)
-    {
-        rest = after;
-    }
-    // `uv tool run x`: the runner is named twice.
-    let rest = match rest {
-        [first, after @ ..] if is_one_of(name, &[row.runs], first) => after,
-        _ => rest,
+    let Ok((own, command)) = behind_options(name, row, &words[start - 1..]) else {
+        return Some(Told::Anything);
     };
     // Without a command many run a shell, or what stands in their input (npm-exec(1), npm-explore(1)).
     let explores = name == "npm" && is_one_of(name, &["explore"], &words[start - 1]);
-    out.untold |= row.skip == 0 && rest.len() <= usize::from(explores);
-    match rest {
-        [] => Some(Told::All),
-        [first, ..] if first.starts_with('-') => Some(Told::Anything),
-        _ => {
-            let command = rest.get(row.skip..).unwrap_or_default();
-            if command.first().is_some_and(|w| w.starts_with('-')) {
-                return Some(Told::Anything);
-            }
-            out.command(command);
-            if matches!(name, "ip" | "podman" | "buildah") {
-                // `-all` stands in the place of a name; `podman unshare` has none.
-                out.command(rest);
-            }
-            out.exact = !command.is_empty();
-            Some(Told::All)
-        }
+    out.untold |= row.skip == 0 && command.len() <= usize::from(explores);
+    if own.first().into_iter().chain(command.first()).any(|word| word.starts_with('-')) {
+        return Some(Told::Anything);
     }
+    out.command(command);
+    if matches!(name, "ip" | "podman" | "buildah") {
+        // `-all` stands in the place of a name; `podman unshare` has none.
+        out.command(&[own, command].concat());
+    }
+    out.exact = !command.is_empty();
+    Some(Told::All)
+}
+
+/// The operands of a runner and the command behind them, once its options are read.
+fn behind_options<'w>(
+    name: &str,
+    row: &Row,
+    words: &'w [String],
+) -> Result<(&'w [String], &'w [String]), Unknown> {
+    // `mise exec node@22 -- node x`, `kubectl exec pod -n x -- ls`
+    if let Some(at) = words.iter().position(|word| word == "--").filter(|_| row.dashes) {
+        let own = Line::read(&words[..at], row.options, Order::Permutes)?;
+        // Of what mise is given there any number may be tools.
+        let fits = row.skip == 0 || own.operands.len() == row.skip;
+        return if fits { Ok((&[], &words[at + 1..])) } else { Err(Unknown) };
+    }
+    let mut rest = Line::read(words, row.options, Order::Stops)?.from(0, words);
+    // `uv tool run x`: the runner is named twice.
+    if rest.first().is_some_and(|first| is_one_of(name, &[row.runs], first)) {
+        rest = Line::read(rest, row.options, Order::Stops)?.from(0, rest);
+    }
+    Ok(rest.split_at(row.skip.min(rest.len())))
 }

@@ -165,11 +165,22 @@ const TABLE: &[Row] = &[
         effects: &[("E", Effect::Untold)],
         ..PLAIN
     },
-    // fakeroot(1), rlwrap(1), xvfb-run(1), torsocks(1) and others: with options, any word may begin a command.
+    // github.com/kentcdodds/cross-env: variables, then a command.
+    Row { names: "cross-env", operands: Operands::Assigned, ..PLAIN },
+    // xvfb-run(1), dbus-run-session(1), unbuffer(1), chronic(1).
     Row {
-        names: "fakeroot rlwrap xvfb-run torsocks proxychains proxychains4 unbuffer setarch faketime chronic \
-                multitime cgexec firejail dbus-run-session nsenter prlimit numactl softlimit cpulimit chpst ts \
-                ltrace perf valgrind bwrap systemd-run start-stop-daemon run-parts capsh entr watchexec direnv \
+        names: "xvfb-run",
+        options: "a,auto-servernum n,server-num: s,server-args: e,error-file: f,auth-file: p,xauth-protocol: w,wait: \
+                  l,listen-tcp h,help",
+        effects: &[("h", Effect::Quiet)],
+        ..PLAIN
+    },
+    Row { names: "dbus-run-session", options: "help version", ..PLAIN },
+    Row { names: "unbuffer chronic", ..PLAIN },
+    // fakeroot(1), rlwrap(1), torsocks(1) and others: with options, any word may begin a command.
+    Row {
+        names: "fakeroot rlwrap torsocks proxychains proxychains4 setarch faketime multitime cgexec firejail nsenter prlimit numactl softlimit cpulimit chpst ts \
+                ltrace perf valgrind bwrap systemd-run start-stop-daemon run-parts capsh entr watchexec \
                 nix-shell nix mispipe socat nc ncat toybox screen busybox-static sshpass pee sponge",
         operands: Operands::Command(0),
         effects: &[("*", Effect::Untold)],

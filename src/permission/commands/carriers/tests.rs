@@ -299,9 +299,18 @@ fn what_words_do_not_tell_is_said() {
         "vim f",
         "ex f",
         "ed f",
-        "make -f x",
-        "make --file=x",
+        "make -f -",
+        "make --file=/dev/stdin",
         "make --eval=x",
+        "just --command rm x",
+        "docker run --entrypoint rm x y",
+        "docker exec -it --unknown rm x",
+        "kubectl run x --overrides rm --image y -- ls",
+        "kubectl exec a b -- rm x",
+        "mise exec -c 'rm x'",
+        "uv run --env-file rm x",
+        "npx -c 'rm x'",
+        "xvfb-run --weird rm x",
         "make 'X=$(shell rm x)'",
         "make SHELL=x",
         "alias ls=rm",
@@ -436,7 +445,6 @@ fn what_words_do_not_tell_is_said() {
         "nsenter -t 1 rm x",
         "bwrap --x y",
         "toybox rm x",
-        "direnv exec . rm x",
         "entr rm x",
         "systemd-run rm x",
         "sh -c '\"$@\"' sh rm x",
@@ -772,6 +780,35 @@ fn subcommands_options_and_forms_of_tools_tell_what_they_run() {
     ] {
         assert!(commands(&of(text)).contains(&"touch x".to_owned()), "{text}: {:?}", of(text));
     }
+    for text in [
+        "direnv exec . touch x",
+        "mise exec node@22 -- touch x",
+        "xvfb-run -a --server-args='-screen 0 800x600x24' touch x",
+        "cross-env NODE_ENV=production touch x",
+        "docker exec -it -e A=b web touch x",
+        "docker exec -itu root web touch x",
+        "docker run --rm -it -v a:/b --name=c node:22 touch x",
+        "docker create --name c node:22 touch x",
+        "docker compose -f x.yml exec -T web touch x",
+        "docker compose run --rm --no-deps web touch x",
+        "podman run --rm alpine touch x",
+        "kubectl exec pod -- touch x",
+        "kubectl exec -it pod -n prod -c app -- touch x",
+        "kubectl run x --image=y --rm -it -- touch x",
+        "kubectl debug node/x --image=y -- touch x",
+        "oc rsh pod touch x",
+        "uv run --with y --python 3.12 touch x",
+        "uv tool run --from y touch x",
+        "conda run -n base --no-capture-output touch x",
+        "pixi r touch x",
+        "npx -y -p y touch x",
+        "npm exec --package=y -- touch x",
+        "poetry run -- touch x",
+    ] {
+        let found = of(text);
+        assert!(found.exact && !found.untold, "{text}: {found:?}");
+        assert!(commands(&of(text)).contains(&"touch x".to_owned()), "{text}: {:?}", of(text));
+    }
     assert_eq!(commands(&of("yarn node -e x")), ["node -e x"]);
     for (text, script) in [
         ("hg bisect -c 'touch x'", "touch x"),
@@ -798,6 +835,10 @@ fn subcommands_options_and_forms_of_tools_tell_what_they_run() {
         assert!(of(text).untold, "{text}");
     }
     for text in [
+        "make -f x.mk all",
+        "make --file=x.mk",
+        "just -f x all",
+        "docker network create x",
         "hg diff -c 1",
         "jj diff --to x",
         "pnpm install",

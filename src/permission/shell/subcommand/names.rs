@@ -56,6 +56,7 @@ const WITH_VALUE: &[(&str, &str)] = &[
     ),
     ("just", "-f --justfile -d --working-directory"),
     ("task", "-t --taskfile -d --dir -C --concurrency"),
+    ("nx", "-p --projects --project --exclude --parallel --output-style --base --head --files --runner"),
 ];
 
 /// Commands of npm, for what is shortened.
@@ -151,6 +152,7 @@ const ALIASES: &[(&str, &str, &str)] = &[
     ("apt-get", "purge autoremove", "remove"),
     ("brew", "rm remove", "uninstall"),
     ("hg", "ci", "commit"),
+    ("pixi", "r", "run"),
     ("svn", "ci", "commit"),
     ("svn", "del remove rm", "delete"),
 ];
@@ -264,8 +266,12 @@ impl Name {
                 std::iter::once(Cow::Borrowed(word)).chain(wholes).collect()
             }
             Self::Goal(program) => {
-                let set = set_by(word).filter(|(variable, _)| variable.starts_with(".DEFAULT_GOAL"));
-                let goals = set.map_or(word, |(_, goal)| goal);
+                let goals = match set_by(word) {
+                    Some((variable, goal)) if variable.starts_with(".DEFAULT_GOAL") => goal,
+                    // What else make is told of a variable is no goal (`ARGS="-k deploy"`).
+                    Some(_) if program == "make" => return vec![word.into()],
+                    _ => word,
+                };
                 // `sbt 'clean;publish'`, `mix do a, b`
                 let parts = goals.split([';', ',', ' ']).filter(|part| *part != goals && !part.is_empty());
                 std::iter::once(goals).chain(parts).flat_map(|goal| goal_keys(program, goal)).collect()
@@ -405,18 +411,34 @@ pub(in crate::permission) fn apart<'w>(words: &[&'w str]) -> Option<Vec<&'w str>
     programs.sort_unstable();
     programs.dedup();
     let mut out = Vec::with_capacity(words.len());
+    // A project is named behind its target, wherever nx is told of it.
+    let (mut projects, mut is_project) = (Vec::new(), false);
+    let nx = programs.contains(&"nx");
     for word in words {
+        let (option, value) =
+            word.split_once('=').map_or((*word, None), |(option, value)| (option, Some(value)));
+        if nx && std::mem::take(&mut is_project) {
+            projects.push(*word);
+            continue;
+        }
+        if nx && matches!(option, "-p" | "--projects" | "--project") {
+            projects.extend(value);
+            is_project = value.is_none();
+            continue;
+        }
         match programs.iter().find_map(|program| parts_of(program, word)) {
             Some(parts) => out.extend(parts.into_iter().filter(|part| !part.is_empty())),
             None => out.push(*word),
         }
     }
+    let named = projects.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty());
+    out.extend(named.flat_map(|name| ["--projects", name]));
     (out != words).then_some(out)
 }
 
 /// Whether words of the program may say several things.
 pub(super) fn joins_words(program: &str) -> bool {
-    TAKE_KINDS.has(program) || matches!(program, "python" | "nx")
+    TAKE_KINDS.has(program) || matches!(program, "python" | "nx" | "hatch")
 }
 
 /// What the word says to the program, if it is several things.
@@ -429,6 +451,11 @@ fn parts_of<'w>(program: &str, word: &'w str) -> Option<[&'w str; 3]> {
             flags.strip_prefix('-')?.chars().all(is_flag).then_some(["-m", module, ""])
         }
         // `nx affected --target=deploy`, `nx run app:deploy:production` as `nx deploy app production`
+        // `hatch run dev:test`: in that environment.
+        "hatch" => word
+            .split_once(':')
+            .filter(|(environment, _)| !environment.is_empty())
+            .map(|(_, name)| [name, "", ""]),
         "nx" if word.starts_with('-') => {
             let (option, value) = word.split_once('=')?;
             matches!(option, "-t" | "--target" | "--targets" | "-c" | "--configuration")

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::super::super::commands::first_words;
 use super::super::super::commands::kind::{base_name, is_interpreter};
 use super::super::super::commands::names::{Index, Names, index};
 use super::super::super::lexical::file_name;
@@ -56,6 +57,7 @@ const FETCHERS: &[&[&str]] = &[
     &["bun", "x"],
     &["pipx", "run"],
     &["uv", "tool", "run"],
+    &["deno", "run"],
 ];
 
 /// What runs a program of the project's own.
@@ -83,7 +85,7 @@ const MAX_RUNNERS: usize = 4;
 /// Options of theirs that have no value.
 static ALONE: Names = Names::of(&[
     "-- -y --yes -q --quiet -v --verbose --no-install --no --bun --frozen --locked --no-sync --isolated --offline -s --silent",
-    "--no-project --no-dev --all-extras --all-groups --no-deps --keep-file-descriptors",
+    "--no-project --no-dev --all-extras --all-groups --no-deps --keep-file-descriptors -A --allow-all",
 ]);
 
 /// Package managers that run a program of the project by its name alone.
@@ -379,6 +381,10 @@ fn behind(words: &[&str], places: &mut [Place]) {
         let may_run = match &fetched {
             Some(places) => places.binary_search_by_key(&at, |(place, _)| *place).is_ok(),
             None if is_python(program) => is_module_option(words[at - 1]),
+            None if first_words::is_with_value(program, words[at - 1]) => {
+                *place = Place::Name;
+                continue;
+            }
             None => runs,
         };
         *place = if may_run { run } else { Place::Name };
