@@ -37,7 +37,7 @@ Examples:
   toolgate rules check config.json
   toolgate rules import .claude/settings.json
 
-docs/permissions.md has the grammar of rules.";
+docs/permissions.md has the grammar of rules, docs/commands.md how commands are read.";
 
 /// Explains, imports, or checks.
 pub(super) async fn run(args: RulesArgs, output: &mut Output) -> Result<u8, CliError> {

@@ -239,6 +239,15 @@ fn own_readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
             [script, ..] if !script.starts_with('-') && by_name(script) => add((named.0, Some("run")), 1),
             _ => {}
         }
+        // A script of the project is the same one under each package manager.
+        if let Some(at) = script_of_project(named, rest) {
+            for other in BY_SCRIPT.into_iter().filter(|other| *other != named.0) {
+                add((other, Some("run")), at);
+                if other != "npm" || BY_NAME_OF_NPM.contains(&words[at]) {
+                    add((other, None), at);
+                }
+            }
+        }
     } else if let [name, ..] = rest
         && is_name(name)
         && !runs_scripts(program)
@@ -266,6 +275,20 @@ fn own_readings<'r>(words: &[&'r str]) -> Vec<(Meant<'r>, usize)> {
     }
     found.extend(script(words).map(|at| (Meant::Script, at)));
     found
+}
+
+/// Where a rule for a package manager names a script of the project, which is no command of theirs.
+fn script_of_project(named: (&str, Option<&str>), rest: &[&str]) -> Option<usize> {
+    if !BY_SCRIPT.contains(&named.0) || named.1.is_some() {
+        return None;
+    }
+    let is_script = |word: &str| word.starts_with(|c: char| c.is_ascii_alphanumeric());
+    match rest {
+        ["run" | "run-script", script, ..] if is_script(script) => Some(2),
+        [script, ..] if BY_NAME_OF_NPM.contains(script) => Some(1),
+        [script, ..] if named.0 != "npm" && is_script(script) && !OWN.has(script) && !is_of_npm(script) => Some(1),
+        _ => None,
+    }
 }
 
 /// Where in a rule a script stands.
