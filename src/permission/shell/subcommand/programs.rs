@@ -286,7 +286,9 @@ fn script_of_project(named: (&str, Option<&str>), rest: &[&str]) -> Option<usize
     match rest {
         ["run" | "run-script", script, ..] if is_script(script) => Some(2),
         [script, ..] if BY_NAME_OF_NPM.contains(script) => Some(1),
-        [script, ..] if named.0 != "npm" && is_script(script) && !OWN.has(script) && !is_of_npm(script) => Some(1),
+        [script, ..] if named.0 != "npm" && is_script(script) && !OWN.has(script) && !is_of_npm(script) => {
+            Some(1)
+        }
         _ => None,
     }
 }
