@@ -172,7 +172,7 @@ static TEST_RUNNERS: Names = Names::of(&["pytest py.test jest vitest mocha ava r
 static ABOUT_TESTS: Names = Names::of(&[
     "tb lf ff nf last-failed failed-first maxfail durations verbose quiet capture exitfirst bail silent run watch watchAll",
     "coverage cov cov-report no-cov runInBand testNamePattern testPathPattern passWithNoTests updateSnapshot update",
-    "detectOpenHandles forceExit maxWorkers reporter grep filter testsuite group fail-fast tag example seed order color",
+    "detectOpenHandles forceExit maxWorkers grep filter testsuite group fail-fast tag example seed order color",
     "no-color no-header no-summary stepwise collect-only co help version numprocesses dist",
 ]);
 

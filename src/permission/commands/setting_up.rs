@@ -167,6 +167,9 @@ const TABLE: &[Row] = &[
     Row { names: "helm", settings: &["plugin install", "plugin update"], ..PLAIN },
     Row { names: "vagrant", settings: &["plugin install"], ..PLAIN },
     Row { names: "dotnet", settings: &["nuget"], ..PLAIN },
+    // docs.aws.amazon.com, "credential_process"; learn.microsoft.com, "az extension".
+    Row { names: "aws", settings: &["configure set", "configure import"], ..PLAIN },
+    Row { names: "az", settings: &["extension add", "alias create"], ..PLAIN },
 ];
 
 fn row(name: &str) -> Option<&'static Row> {
@@ -325,6 +328,9 @@ mod tests {
             ("bundle install", false),
             ("conda config --set a b", true),
             ("kubectl config set-credentials x --exec-command=y", true),
+            ("aws configure set credential_process y", true),
+            ("aws s3 ls", false),
+            ("az extension add --source y", true),
             ("kubectl config view", false),
         ] {
             let words = words(command);

@@ -71,7 +71,7 @@ const TABLE: &[Row] = &[
     Row { names: "docker podman", long: "entrypoint health-cmd", short: "" },
     // rpm(8): a filter, macros, which may hold a command; docs.aws.amazon.com: what a machine or container is to run.
     Row { names: "rpm", long: "pipe eval define macros rcfile load", short: "DE" },
-    Row { names: "aws", long: "command parameters", short: "" },
+    Row { names: "aws", long: "command parameters overrides container-overrides user-data", short: "" },
     // patch(1) hands scripts of ed to ed.
     Row { names: "patch", long: "ed", short: "e" },
     // prove(1), dpkg-buildpackage(1), tcpdump(8), rustdoc(1): what runs tests, gets root, packs a capture.

@@ -34,14 +34,15 @@ const PLAIN: Row =
     Row { names: "", runs: "", at_once: false, code: "", skip: 0, first: false, options: "", dashes: false };
 
 /// docs.docker.com, "docker container run", "docker container exec", "docker compose exec", "docker compose run";
-/// podman-run(1), podman-exec(1). `--entrypoint` and `--health-cmd` run something of their own.
+/// podman-run(1), podman-exec(1). `--entrypoint` and `--health-cmd` run something of their own; `-l` and `--pull` have a value
+/// in some of them alone.
 const OF_CONTAINERS: Spec = "d,detach i,interactive t,tty T,no-TTY,no-tty rm init privileged P,publish-all,service-ports \
      read-only q,quiet quiet-pull quiet-build no-deps build remove-orphans use-aliases dry-run no-healthcheck replace \
      sig-proxy? a,attach: add-host: annotation: cap-add: cap-drop: cgroup-parent: cgroupns: cidfile: cpus: c,cpu-shares: \
      cpu-period: cpu-quota: cpuset-cpus: cpuset-mems: detach-keys: device: dns: dns-option: dns-search: domainname: \
-     e,env: env-file: env-from-file: expose: gpus: group-add: h,hostname: index: ip: ip6: ipc: l,label: label-file: link: \
+     e,env: env-file: env-from-file: expose: gpus: group-add: h,hostname: index: ip: ip6: ipc: label: label-file: link: \
      log-driver: log-opt: mac-address: m,memory: memory-reservation: memory-swap: mount: name: network,net: \
-     network-alias: oom-score-adj: pid: pids-limit: platform: pod: p,publish: pull: restart: runtime: secret: \
+     network-alias: oom-score-adj: pid: pids-limit: platform: pod: p,publish: restart: runtime: secret: \
      security-opt: shm-size: stop-signal: stop-timeout: sysctl: tmpfs: ulimit: u,user: userns: uts: v,volume: \
      volumes-from: w,workdir:";
 
@@ -311,6 +312,9 @@ pub(super) fn look(name: &str, words: &[String], out: &mut Carried) -> Option<To
     } else {
         let Some(at) = words.iter().skip(1).position(|w| is_one_of(name, &[row.runs], w)) else {
             out.untold |= words.iter().skip(1).any(|word| SHELLS.has(word));
+            // A plug-in may run it (`kubectl node-shell x -- ls`).
+            let behind = words.iter().position(|word| word == "--").filter(|_| row.dashes);
+            out.command(behind.and_then(|at| words.get(at + 1..)).unwrap_or_default());
             return Some(Told::All);
         };
         at + 2
@@ -349,9 +353,15 @@ fn behind_options<'w>(
         let fits = row.skip == 0 || own.operands.len() == row.skip;
         return if fits { Ok((&[], &words[at + 1..])) } else { Err(Unknown) };
     }
-    let mut rest = Line::read(words, row.options, Order::Stops)?.from(0, words);
+    let line = Line::read(words, row.options, Order::Stops)?;
+    let mut rest = line.from(0, words);
+    // docs.npmjs.com, "config": an option that is on or off may be told so by the next word.
+    let is_switch = |word: &String| matches!(word.as_str(), "true" | "false" | "null");
+    if matches!(name, "npm" | "npx") && !line.options.is_empty() && rest.first().is_some_and(is_switch) {
+        return Err(Unknown);
+    }
     // `uv tool run x`: the runner is named twice.
-    if rest.first().is_some_and(|first| is_one_of(name, &[row.runs], first)) {
+    if row.skip == 0 && rest.first().is_some_and(|first| is_one_of(name, &[row.runs], first)) {
         rest = Line::read(rest, row.options, Order::Stops)?.from(0, rest);
     }
     Ok(rest.split_at(row.skip.min(rest.len())))
