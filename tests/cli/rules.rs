@@ -273,6 +273,28 @@ fn rules_are_merged_into_a_config_without_touching_it() {
     assert_eq!(std::fs::read_to_string(offline.0.path().join("config.json")).unwrap(), mine);
     std::fs::write(offline.0.path().join("merged.json"), &run.out).unwrap();
     offline.run(&["rules", "check", "merged.json"]).expect(0);
+    // What the config allowed and a rule that comes in holds back.
+    std::fs::write(
+        offline.0.path().join("config.json"),
+        r#"{"permissions": {"allow": ["Bash(git push *)", "Bash(npm test)", "Bash(wget:*)", "Edit(src/**)", "TodoWrite"]}}"#,
+    )
+    .unwrap();
+    settings(
+        r#"{"permissions": {"deny": ["Bash(wget *)"], "ask": ["Bash(git push origin *)", "Bash(npm *)", "Edit"]}}"#,
+    );
+    let run = offline.run(&["rules", "import", "settings.json", "--merge", "config.json"]).expect(0);
+    run.says(&["allow of the config `Bash(npm test)`", "comes to ask", "`Bash(npm *)`"]);
+    run.says(&["allow of the config `Bash(wget:*)`", "comes to deny", "`Bash(wget *)`"]);
+    run.says(&["allow of the config `Edit(src/**)`"]);
+    assert!(
+        !run.err.contains("of the config `Bash(git push") && !run.err.contains("`TodoWrite`"),
+        "{}",
+        run.err
+    );
+    settings(
+        r#"{"permissions": {"deny": ["Bash(curl *)", "Bash(wget *)"], "allow": ["Bash(ls *)"],
+            "defaultMode": "acceptEdits", "disableBypassPermissionsMode": "disable"}}"#,
+    );
     // An example of the config's own that no longer holds.
     std::fs::write(
         offline.0.path().join("config.json"),

@@ -3,6 +3,7 @@
 mod anchor;
 mod rule;
 mod settings;
+mod shadowed;
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -195,6 +196,7 @@ fn merged(path: &Path, imported: &mut Imported, names: &[&str]) -> Result<(Value
     if !permissions.max_mode.admits(permissions.mode) {
         permissions.mode = loaded.config.permissions.mode;
     }
+    imported.remarks.extend(shadowed::remarks(&loaded.config, &permissions, names));
     let refused = problems(&permissions, Some(&loaded.config), names);
     let all = Imported { permissions: permissions.clone(), says_mode: true, remarks: Vec::new() };
     let kept = config["permissions"].as_object().cloned().unwrap_or_default();
